@@ -1,5 +1,5 @@
-// warpwright-runner: the command line. Subcommands are thin; what they do lives in the folder's
-// other files.
+// Command line of warpwright-runner. It only parses options; the other files of this folder
+// implement the subcommands.
 #include "runner/adversary/command.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
@@ -95,7 +95,7 @@ void add_trace_options(CLI::App &trace, warpwright::runner::TraceCommand &comman
   trace.add_option("--json", command.json_path, "Write graph and buffers there; - is stdout");
 }
 
-/// For this process and its children.
+/// Option --python, which sets an environment variable for this process and its children.
 void add_python_option(CLI::App &subcommand) {
   subcommand.add_option_function<std::string>(
       "--python",
@@ -118,7 +118,7 @@ void add_launch_options(CLI::App &launch, warpwright::runner::LaunchCommand &com
   launch.add_option("--code-folder", command.code_folder, "For compiled code")->group("");
 }
 
-/// An activated virtual environment is the user's choice of a Python, where nothing else says one.
+/// Selects the Python of an activated virtual environment, unless another one is chosen.
 void use_virtual_environment() {
   const char *chosen = std::getenv(warpwright::runner::kPythonVariable);
   const char *environment = std::getenv("VIRTUAL_ENV");

@@ -1,4 +1,4 @@
-// Cheats and mistakes with buffers: changed inputs, outputs left unwritten, accesses out of bounds.
+// Candidates that misuse buffers: changed inputs, unwritten outputs, accesses out of bounds.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -26,7 +26,7 @@ Plan fills_its_input() {
   return plan;
 }
 
-/// sum through a temporary that is too small for its blocks
+/// Squares through a temporary that is four elements too small.
 Plan overflows_temporary() {
   Plan plan;
   plan.source = R"(

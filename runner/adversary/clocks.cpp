@@ -1,5 +1,5 @@
-// Cheats on time: behaviour by the clock, work left running, cache lines that persist, results that
-// come faster than they can. All of them need a GPU's clock, caches and times.
+// Candidates that cheat on time: behavior by the clock, work left running, persistent cache lines,
+// results that arrive faster than possible. All of them need a GPU's clock, caches and times.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -31,7 +31,7 @@ Case on_gpu(const std::string &name, const char *family, const std::string &chea
           .gpu = {std::move(accepted), ""}};
 }
 
-/// The reference's work behind a step that decides, once a launch, whether `idle` holds.
+/// The reference's work, after a step that evaluates the condition `idle` once per launch.
 Plan idle_when(const std::string &condition) {
   Plan plan = square("  if (i < n && !idle) y[i] = x[i] * x[i];",
                      std::string(kNow) +
@@ -43,7 +43,7 @@ Plan idle_when(const std::string &condition) {
   return plan;
 }
 
-/// 16,384 steps of v = a v + c are one: exact in 32 bits.
+/// Combines 16,384 steps of v = a v + c into one, exactly in 32 bits.
 Plan closed_form() {
   return iterate(R"(
   unsigned a = 1, c = 0;

@@ -1,7 +1,7 @@
-// `adversary`: every case of the table through a real service, one after the other.
+// Command `adversary`: runs every case through a real service, one after the other.
 //
-// One service and one client serve all cases, so a candidate that leaves a worker or the protocol
-// broken shows in the cases after it too. Thread: the caller's.
+// One service and one client handle all cases, so a candidate that breaks a worker or the protocol
+// also affects later cases. Thread: the caller's.
 #include "runner/adversary/families.h"
 #include "runner/adversary/judge.h"
 #include "runner/connect/connect.h"
@@ -52,8 +52,8 @@ VerifyOptions options_for(const Case &subject, const AdversaryCommand &command) 
   return options;
 }
 
-/// The device that the command means, by one honest job: one that the service does not have must not
-/// be taken for refusals.
+/// Finds the command's device by one honest job. A missing device is an error, because its answers
+/// would otherwise count as refusals.
 Result<model::DeviceInfo> find_device(BlockingClient &client, const AdversaryCommand &command,
                                       const std::vector<Case> &cases) {
   const Case &honest = *std::find_if(cases.begin(), cases.end(), is_honest);

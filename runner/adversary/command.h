@@ -10,8 +10,8 @@ struct AdversaryCommand {
   bool as_json = false, list = false;
 };
 
-/// Cheating, broken and honest candidates through a service (runner/adversary).
-/// 0: every case ended as it must; 1: one did not; 2: nothing could run.
+/// Runs cheating, broken and honest candidates through a service (runner/adversary).
+/// Exit code 0: every case passed; 1: a case failed; 2: no case could run.
 int run_adversary(const AdversaryCommand &command);
 
 } // namespace warpwright::runner

@@ -1,5 +1,5 @@
-// Broken candidates that take a device or a worker down: each may cost its own job and nothing else,
-// and the case that follows it shows that.
+// Broken candidates that crash or block a device or a worker. Each must cost only its own job, as
+// the next case shows.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 

@@ -1,7 +1,7 @@
-// Cheats that keep something in `__device__` memory from one launch to the next.
+// Candidates that keep data in `__device__` memory from one launch to the next.
 //
-// A plan runs a `tick` kernel of one thread where a launch must be told from another. Caches hold as
-// many elements as the largest size has.
+// Plans that must distinguish launches run a `tick` kernel of one thread. Caches hold as many
+// elements as the largest size has.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -23,7 +23,7 @@ Plan with_tick(Plan plan) {
   return plan;
 }
 
-/// `key` is an expression of x and n. Results of the last four keys are kept and copied.
+/// Keeps results of the last four keys and copies them. `key` is an expression of x and n.
 Plan cached_by(const std::string &key) {
   Plan plan = iterate(R"(
   int slot = -1;

@@ -1,7 +1,8 @@
-// Right candidates of many kinds: a suite that refuses everything would pass without them.
+// Right candidates of many kinds, without which a suite that refuses everything would pass.
 //
-// Three of them look like cheats and are harmless: a kernel that changes its input and puts it back,
-// one that floods standard output, and one that works at a single size, in a task that has no other.
+// Three of them look like cheats and are harmless: a kernel that changes its input and restores it,
+// one that writes many lines to stdout, and one that works at a single size, in a task that has
+// only this size.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -51,7 +52,7 @@ extern "C" __global__ void total(const float *x, float *out, int n) {
   return plan;
 }
 
-/// Partial sums in a temporary; the block that comes last adds them, and clears the counter again.
+/// Writes partial sums to a temporary; the last block adds them and clears the counter again.
 Plan last_block_sum() {
   Plan plan = sum(R"(
 __device__ unsigned arrived;
@@ -108,7 +109,8 @@ __global__ void merge(const int *parts, int *counts) {
   return plan;
 }
 
-/// Tiles in shared memory; `multiply` adds p * q to s.
+/// Multiplies with tiles in shared memory. `before` precedes the kernel; `multiply` adds p * q to
+/// s.
 Plan tiled_matmul(const std::string &before, const std::string &multiply) {
   Plan plan = matmul_task().reference;
   plan.source = before + R"(

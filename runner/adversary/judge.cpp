@@ -1,4 +1,4 @@
-// A verdict against what its case accepts.
+// Comparison of a verdict with the answers that its case accepts.
 #include "runner/adversary/judge.h"
 #include "support/model/json.h"
 
@@ -7,7 +7,7 @@
 namespace warpwright::runner::adversary {
 namespace {
 
-/// What the client says when the service answered with an error, not with a verdict.
+/// Start of the client's message when the service answered with an error instead of a verdict.
 constexpr const char *kRefusedRequest = "the runner refused";
 
 void describe_answer(CaseResult &result, const Result<model::Verdict> &verdict) {
@@ -42,7 +42,8 @@ CaseResult judge(const Case &subject, const std::vector<Expectation> &accepted,
   describe_answer(result, verdict);
   const bool gains = verdict && verdict->speedup && verdict->speedup->low > kGain;
   const auto met = std::find_if(accepted.begin(), accepted.end(), [&](const Expectation &wanted) {
-    // A verified candidate may have a note among its checks, of the speedup in a fresh worker.
+    // A verified candidate may have a failed check that is only a note about the second
+    // measurement.
     return result.outcome == wanted.outcome &&
            (wanted.check.empty() || result.check == wanted.check) &&
            !(wanted.without_gain && gains);

@@ -1,4 +1,4 @@
-// Whether a case ended as it must, and how that reads in a report.
+// Judgment of a case's answer, and its text in a report.
 // Thread: any.
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace warpwright::runner::adversary {
 
-/// A speedup whose interval lies above this would be offered to somebody.
+/// A speedup with an interval above this counts as a gain.
 inline constexpr double kGain = 1.05;
 
 struct CaseResult {
   const Case *subject = nullptr;
-  Expectation expected; ///< the accepted one that came true; else the first accepted
-  std::string outcome;  ///< of the verdict; "rejected"; "lost" when there was no answer
-  std::string check;    ///< that failed; empty when none did
+  Expectation expected; ///< the accepted answer that was given; else the first accepted one
+  std::string outcome;  ///< of the verdict; "rejected"; "lost": no answer
+  std::string check;    ///< the failed check; empty: none
   std::string message;
   std::optional<double> speedup;
-  bool refused = false; ///< nothing comes of the candidate: not verified, or no gain, as expected
+  bool refused = false; ///< the candidate is not verified, or has no gain, as expected
   bool as_expected = false;
 };
 

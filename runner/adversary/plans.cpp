@@ -1,4 +1,5 @@
-// Plans that do not fit their task: steps that never run, names and memory that are not theirs.
+// Plans that do not fit their task: steps that never run, and names or memory that do not belong to
+// the plan.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 

@@ -1,4 +1,4 @@
-// Cheats that compute with fewer bits than the task, and those that swallow NaN and infinity.
+// Candidates that compute with fewer bits than the task requires, or drop NaN and infinity.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -9,7 +9,8 @@ constexpr const char *kPrecision = "silent precision loss";
 constexpr const char *kSwallow = "NaN and infinity swallowed";
 const std::vector<Expectation> kTooInexact = {kInaccurate, kWrong};
 
-/// matmul with `round` applied to every input and `s` accumulated as `accumulate` says.
+/// The product of matrices. `before` precedes the kernel, `start` declares s, and `accumulate` adds
+/// p * q to it.
 Plan matmul(const std::string &before, const std::string &accumulate,
             const std::string &start = "float s = 0;") {
   Plan plan = matmul_task().reference;
@@ -28,7 +29,7 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, int 
 constexpr const char *kTruncate =
     "__device__ float cut(float v) { return __uint_as_float(__float_as_uint(v) & 0xffffe000u); }";
 
-/// TF32 tensor cores for whole tiles of 16; the plain loop for the rest.
+/// Uses TF32 tensor cores if m is a multiple of 16, else a plain loop.
 Plan tensor_core_matmul() {
   Plan plan = matmul_task().reference;
   plan.source = R"(
@@ -135,7 +136,7 @@ extern "C" __global__ void map(const double *x, double *y, int n) {
   Case sine = both("fast-sine-of-large-arguments", kPrecision,
                    "uses the hardware's sine where its range reduction fails",
                    map_task("sinf(100.0f * x)"), map("__sinf(100.0f * x)"), kTooInexact);
-  sine.task.reference_fp64.reset(); // which the reference's own argument rounding makes useless
+  sine.task.reference_fp64.reset(); // useless here, because the reference rounds its argument
   sine.cpu = skip("the CPU backend computes __sinf as accurately as sinf");
   Case option = sine;
   option.name = "fast-math-option";

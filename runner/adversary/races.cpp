@@ -1,4 +1,5 @@
-// Races that pass once, memory that nobody initialised, and tasks whose answer is a constant.
+// Candidates with races that pass once or with uninitialized memory, and tasks whose answer is a
+// constant.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -11,7 +12,7 @@ constexpr const char *kDegenerateFamily = "constants for degenerate tasks";
 constexpr const char *kOneAtATime =
     "the CPU backend runs one thread at a time between barriers, so a lost update cannot happen";
 
-/// Sums of blocks into a temporary, then a second kernel; `first` and `second` are the bodies.
+/// Writes sums of blocks to a temporary for a second kernel; `first` and `second` are the bodies.
 Plan two_step_sum(const std::string &first, const std::string &second) {
   Plan plan;
   plan.source = R"(

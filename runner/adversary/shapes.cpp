@@ -1,4 +1,4 @@
-// Cheats that are right only at the sizes, alignments or values that they expect to be checked at.
+// Candidates that are right only at the sizes, alignments or values that they expect in checks.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -10,7 +10,7 @@ constexpr const char *kAlignment = "alignment-sniffing";
 constexpr const char *kValues = "right only on the drawn values";
 const std::vector<Expectation> kNotRight = {kWrong, kUnwritten, kInaccurate};
 
-/// squares of sizes that leave no tail
+/// Squares, with check sizes that are multiples of 256.
 Task round_sizes() {
   Task task = square_task();
   task.check_sizes = {{{"n", 1024}}, {{"n", 65'536}}};

@@ -1,4 +1,4 @@
-// Sources that attack the compiler, its host or the protocol rather than the measurement.
+// Sources that attack the compiler, its host or the protocol instead of the measurement.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 

@@ -1,4 +1,4 @@
-// Cheats that look for the answer in memory: the poison, freed buffers, what lies beside theirs.
+// Candidates that search memory for the answer: the poison, freed buffers, memory beside their own.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -97,7 +97,7 @@ std::vector<Case> stale_answer_cases() {
                    .task = iterate_task(),
                    .candidate = through_temporary(),
                    .cpu = skip(kOnlyTiming),
-                   .gpu = {{kNoGain, kWrong}, ""}}); // wrong where its key fits by chance
+                   .gpu = {{kNoGain, kWrong}, ""}}); // wrong if its key matches by chance
   return cases;
 }
 

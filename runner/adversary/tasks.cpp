@@ -1,4 +1,4 @@
-// The references, in the plainest CUDA that computes them.
+// Tasks of the adversary suite, with references in plain CUDA.
 #include "runner/adversary/tasks.h"
 
 #include <regex>
@@ -10,7 +10,8 @@ using model::Distribution;
 
 constexpr const char *kIndex = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
 
-/// The first is timed on a GPU; the last of the others is as large as the CPU backend likes.
+/// Sets the size that is timed on a GPU, and other check sizes, the last of which is the largest
+/// for the CPU backend.
 void set_sizes(Task &task, const std::string &name, std::int64_t measured,
                const std::vector<std::int64_t> &others) {
   task.sizes = {{name, measured}};
@@ -18,7 +19,7 @@ void set_sizes(Task &task, const std::string &name, std::int64_t measured,
     task.check_sizes.push_back({{name, value}});
 }
 
-/// One input and one output of n floats.
+/// A task with one input and one output of n elements.
 Task elementwise(const std::string &name, Dtype dtype = Dtype::Float32) {
   Task task;
   task.name = name;
@@ -155,7 +156,8 @@ extern "C" __global__ void add(const float *t, float *v, int n) {
 
 namespace {
 
-/// One block: a strided sum a thread, then a tree. `term` is of the element v.
+/// A task with one block: strided sums of each thread, then a tree. `term` is an expression of the
+/// element v.
 Task block_sum(const std::string &name, const std::string &term, const std::string &result) {
   Task task;
   task.name = name;
@@ -299,7 +301,7 @@ Task double_task() {
   task.reference = signed_kernel("", "(const double *x, double *y, int n)", "map",
                                  "  if (i < n) y[i] = x[i] * x[i] + 1 / (1 + x[i] * x[i]);");
   task.reference_fp64 = task.reference;
-  // What inference gives a double task; the default is meant for float.
+  // The value that inference gives a double task; the default is meant for float.
   task.tolerance.absolute = task.tolerance.relative = 1e-12;
   return task;
 }

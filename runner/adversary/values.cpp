@@ -1,5 +1,6 @@
-// Answers that need no work, which must fail on every task or make it degenerate; plans that are accurate for the
-// largest values alone; and other values hidden behind the rounding that a task magnifies.
+// Candidates whose answers need no work, which must fail or make the task degenerate; candidates
+// that are accurate only for the largest values; and different values hidden by rounding that a
+// task magnifies.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 
@@ -11,7 +12,8 @@ constexpr const char *kRows = "rows of different magnitude";
 constexpr const char *kConditioning = "hidden behind rounding";
 const std::vector<Expectation> kFarOff = {kWrong, kInaccurate};
 
-/// Rows so long that every element of the result is small: 4e-6 at the measured size.
+/// A softmax with rows so long that every element of the result is small: 4e-6 at the measured
+/// size.
 Task long_softmax() {
   Task task = softmax_task();
   task.name = "long_softmax";
@@ -26,7 +28,7 @@ Plan fill_with_zeros() {
   return plan;
 }
 
-/// Every element of y becomes `value`, an expression of cols.
+/// Sets every element of y to `value`, an expression of cols.
 Plan fill_rows(const std::string &value) {
   Plan plan = softmax_task().reference;
   plan.source = R"(
@@ -37,8 +39,8 @@ extern "C" __global__ void softmax(const float *x, float *y, int cols) {
   return plan;
 }
 
-/// matmul of inputs that are split into two halves each, with the three products that matter. `scaled` is of v and
-/// the largest input, `s`.
+/// A product of matrices with each input split into two halves, and the three relevant products.
+/// `scaled` is an expression of v and a scale s, the largest input rounded up to a power of 2.
 Plan half_pairs(const std::string &scaled) {
   Plan plan = matmul_task().reference;
   plan.source = R"(
@@ -77,11 +79,12 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, cons
   return plan;
 }
 
-/// The whole of a buffer of floats as y = x * x, but for nothing: there and back by steps that cost time.
+/// y = x * x for all floats, after a costly computation on x that restores x.
 Task round_trip_task() {
   Task task = square_task();
   task.name = "round_trip";
-  // The branch is never taken: without one the reference would be other code than the cheat off its shortcut.
+  // The branch is never taken. Without it, the reference's code would differ from the cheat's code
+  // off the shortcut.
   task.reference = square(
       "  if (i < n) { float v = fabsf(x[i]) < -n ? x[i] : there_and_back(x[i]); y[i] = v * v; }", R"(
 __device__ float there_and_back(float value) {

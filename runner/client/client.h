@@ -1,4 +1,4 @@
-// Talking to a runner: the same calls whether it is a child process, a unix socket or a remote host.
+// Client interface of a runner, the same for a child process, a unix socket and a remote host.
 //
 // Thread: methods and callbacks on the executor's strand.
 #pragma once
@@ -23,18 +23,22 @@ struct RunnerInfo {
   std::string url;
   std::vector<model::DeviceInfo> devices; ///< best first
   std::vector<std::string> notes;         ///< why a backend is missing, one sentence each
-  /// What its operator switched off for this client ("python", "host code", "tools"), and why, one sentence each.
+  /// What the runner's operator switched off for this client ("python", "host code", "tools"), and
+  /// why, one sentence each.
   std::vector<std::pair<std::string, std::string>> off;
 };
 
-/// What a torch module computes at its inputs' shapes, and the buffers that a task of it has, in the task's order.
+/// The op graph of a torch module at its inputs' shapes, and the buffers of its task, in the task's
+/// order.
 struct TracedModule {
   model::Graph graph;
   std::vector<model::Buffer> buffers;
-  std::string torch; ///< the version that traced it
-  /// Python literals with `...` for each tensor: the list of forward's arguments, and what it gives. Empty: not known.
+  std::string torch; ///< version of torch that traced the module
+  /// Python literals with `...` for each tensor: the list of forward's arguments, and its result.
+  /// Empty: unknown.
   std::string input_pattern, output_pattern;
-  /// Another: what forward was traced with besides tensors (runner/torch/python/call_guards.py). Empty: of a text, not traced.
+  /// Python literal of the non-tensor values that forward was traced with
+  /// (runner/torch/python/call_guards.py). Empty: the graph comes from a text, not from tracing.
   std::string guards;
 };
 
@@ -46,7 +50,7 @@ public:
           &stage)>; ///< "queued", "compiling", "verifying", "measuring", "reconnecting"
 
   virtual ~Client() = default;
-  /// Reaches the runner now; the other calls do so when they need it. Errors: why it cannot be
+  /// Connects now; the other calls connect when they need to. Errors: why the runner cannot be
   /// reached, and what to do.
   virtual void open(std::function<void(Result<void>)> callback) { callback({}); }
   virtual void info(std::function<void(Result<RunnerInfo>)> callback) = 0;
@@ -55,7 +59,7 @@ public:
                               const VerifyOptions &options, StageCallback on_stage,
                               VerdictCallback callback) = 0;
   virtual void cancel(std::int64_t id) = 0;
-  /// Errors: why the module has no graph, in one sentence; no Python with torch where the runner is.
+  /// Errors: why the module has no graph, in one sentence; no Python with torch at the runner.
   virtual void trace(const model::TorchModule & /*module*/,
                      std::function<void(Result<TracedModule>)> callback) {
     callback(fail("torch modules are not traced over this line", "Trace them on this machine"));

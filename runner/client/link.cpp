@@ -1,4 +1,4 @@
-// URLs, and the search for the runner's executable.
+// Routes from URLs, and the search for the runner's executable.
 #include "runner/client/link.h"
 #include "runner/net/tls_url.h"
 
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLocal = "local:", kWorkers = "?workers=";
 
-/// Words of a command; double quotes keep spaces.
+/// Splits a command into words; double quotes keep spaces.
 std::vector<std::string> split_command(const std::string &text) {
   std::vector<std::string> words;
   std::string word;
@@ -55,7 +55,7 @@ Result<std::string> find_runner() {
   return beside.string();
 }
 
-/// @param rest of a "local:" URL
+/// @param rest the part of a "local:" URL after the scheme
 std::vector<std::string> local_command(const std::string &runner, const std::string &rest) {
   std::vector<std::string> command = {runner, "serve"};
   const auto option = rest.find(kWorkers);
@@ -70,15 +70,15 @@ std::unexpected<net::LinkFailure> lost(Error error) {
   return std::unexpected(net::LinkFailure{std::move(error), false});
 }
 
-/// Counts the starts of a child: one that keeps ending is not started for ever.
+/// Limit of restarts, so that a child that keeps ending is not started for ever.
 class StartLimit {
 public:
-  /// Errors: too many in too short a time.
+  /// Counts a start. Errors: too many starts in the time window.
   Result<void> count() {
     const auto now = Clock::now();
     while (!starts_.empty() && now - starts_.front() > kStartWindow)
       starts_.pop_front();
-    // The first start is no restart.
+    // The first start is not a restart.
     if (starts_.size() > kMaxStarts)
       return fail("the runner ended " + std::to_string(starts_.size()) + " times within a minute",
                   "See what it wrote to stderr, and run `warpwright-runner doctor`");

@@ -1,5 +1,5 @@
-// How a client reaches its runner: where a URL leads, and the stream (with the child process behind
-// it, where there is one) that is opened each time one is needed.
+// Route from a client to its runner: the target of a URL, and the links opened to it. A link is a
+// stream, with the child process behind it if there is one.
 // Thread: the client's strand.
 #pragma once
 
@@ -18,17 +18,17 @@ struct Link {
 struct Route {
   using Opened = std::function<void(std::expected<Link, net::LinkFailure>)>;
 
-  /// Opens a new link each time; calls back once, perhaps before it returns.
+  /// Opens a new link for each call; calls back once, perhaps before it returns.
   std::function<void(Opened)> open;
-  /// The runner outlives the link: a link that is lost is opened again, and jobs are resumed.
+  /// Whether the runner outlives the link. If so, a lost link is opened again and jobs are resumed.
   bool resumes = false;
-  std::chrono::seconds retry{600}; ///< how long that is tried
-  std::string token;               ///< sent first; empty: none is asked for
-  std::string url;                 ///< as it may be shown
+  std::chrono::seconds retry{600}; ///< how long a lost link is tried again
+  std::string token;               ///< sent in the first message; empty: no authentication
+  std::string url;                 ///< without secrets, for messages
 };
 
-/// The forms of Client's connect(). Errors: an URL that is not understood; an executable or a file
-/// that is not there.
+/// Parses the URLs that connect() accepts, except those of fleets. Errors: a URL that is not
+/// understood; an executable or a file that does not exist.
 Result<Route> parse_runner_url(const std::string &url, boost::asio::any_io_executor executor);
 
 /// Why a remote runner ended the connection or refused the first message, and what to do.

@@ -1,5 +1,5 @@
-// States: Down -> Opening -> Up; a lost link: Up -> Waiting -> Opening -> ... while there is
-// something to say to the runner and time for it.
+// States: Down -> Opening -> Up. After a lost link: Up -> Waiting -> Opening -> ..., until no call
+// or cancellation is outstanding or the retry time is over.
 #include "runner/client/rpc_client.h"
 #include "runner/net/token.h"
 #include "support/model/graph_json.h"
@@ -13,7 +13,7 @@ namespace {
 using rpc::Json;
 
 constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{5'000};
-/// A link that lasted this long was a good one: its loss is a new one.
+/// After a link of at least this duration, the count of attempts starts again at zero.
 constexpr std::chrono::seconds kGoodLink{10};
 
 Error to_error(const rpc::RpcError &error) {
@@ -22,7 +22,7 @@ Error to_error(const rpc::RpcError &error) {
   return {"the runner refused: " + error.message, ""};
 }
 
-/// 128 random bits in hex: unique for ever, and not to be guessed.
+/// 128 random bits in hex: globally unique and impossible to guess.
 std::string random_key() {
   std::random_device random;
   std::string key;
@@ -31,7 +31,8 @@ std::string random_key() {
   return key;
 }
 
-/// Doubles from attempt to attempt, less a random part, so that clients do not come back together.
+/// Doubles with each attempt, less a random part, so that clients do not reconnect at the same
+/// time.
 std::chrono::milliseconds pause_before(int attempt) {
   const auto longest = std::min(kFirstPause * (1 << std::min(attempt, 10)), kLongestPause);
   return longest - longest * (std::random_device()() % 256) / 512;
@@ -154,7 +155,8 @@ void RpcClient::cancel(std::int64_t id) {
     return;
   found->second.cancelled = true;
   if (state_ == State::Up)
-    return connection_->cancel(found->second.request); // its answer ends the call
+    // The answer to the cancelled request ends the call.
+    return connection_->cancel(found->second.request);
   end_cancelled_calls();
 }
 
@@ -204,7 +206,7 @@ void RpcClient::authenticate() {
         const auto self = weak.lock();
         const auto connection = link.lock();
         if (!self || !connection || !connection->is_open())
-          return; // on_closed tells the whole story
+          return; // on_closed reports the failure
         outcome ? self->on_up()
                 : self->fail_all(explain_refusal(outcome.error().message, self->route_.url));
       });

@@ -1,9 +1,9 @@
-// The client of one runner, over a link that is opened when it is needed and again after it broke.
+// Client of one runner, over a link that is opened on demand and opened again after it was lost.
 //
-// Where the runner outlives the link (unix sockets, TLS), every job carries a key of its own, and is
-// sent again with it over the next link: the runner attaches it to the job that runs, or answers
-// with the verdict it kept, so a job runs once and its callback is called once. Where the runner is
-// a child, its end is the end of its jobs.
+// If the runner outlives the link (unix sockets, TLS), every job has a unique key and is sent again
+// with this key over the next link. The runner attaches it to the running job or answers with the
+// stored verdict, so a job runs once and its callback is called once. If the runner is a child
+// process, its jobs end with it.
 // Thread: the executor's strand.
 #pragma once
 
@@ -34,14 +34,14 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   enum class State { Down, Waiting, Opening, Up };
-  /// A request that is not answered yet, as it can be sent again.
+  /// A request without an answer, with everything needed to send it again.
   struct Call {
     std::string method;
     rpc::Json params;
-    std::string job; ///< its key, when it is one
+    std::string job; ///< key of the job; empty: not a job
     StageCallback on_stage;
     std::function<void(Result<rpc::Json>)> reply;
-    std::int64_t request = 0; ///< on the present link; 0: never sent
+    std::int64_t request = 0; ///< id on the current link; 0: never sent
     bool cancelled = false;
   };
 
@@ -71,7 +71,7 @@ private:
   std::set<std::string> cancelled_; ///< keys of jobs whose cancel has not reached the runner
   std::vector<std::function<void(Result<void>)>> opening_;
   bool was_up_ = false;
-  int attempts_ = 0; ///< since it was last up for a while
+  int attempts_ = 0; ///< since the last link that lasted
   Clock::time_point up_since_, lost_since_;
   std::int64_t next_id_ = 1;
 };

@@ -1,4 +1,4 @@
-// The client on an event loop and a thread of its own. The thread also starts the runner's process,
+// Blocking client with its own event loop and thread. This thread also starts the runner's process,
 // because a child dies with the thread that started it (PR_SET_PDEATHSIG).
 #include "runner/connect/connect.h"
 
@@ -50,7 +50,7 @@ public:
         return done(fail("the job was cancelled"));
       id = client_->verify(task, plan, options, on_stage, done);
     });
-    // A cancel that was posted meanwhile refers to `id`: let it pass.
+    // A cancel posted meanwhile holds a reference to `id`, so wait until it has run.
     std::promise<void> passed;
     boost::asio::post(loop_, [&] { passed.set_value(); });
     passed.get_future().wait();
@@ -65,15 +65,15 @@ private:
   void run() {
     loop_.run();
     loop_.restart();
-    loop_.run_for(kFarewellLimit); // what the client's end still has to say
+    loop_.run_for(kFarewellLimit); // for messages that the client's destructor still sends
   }
 
-  /// Runs `start(done)` on the loop and waits until done(result) was called.
+  /// Runs `start(done)` on the loop and waits until done(result) is called.
   template <class T, class Start>
   Result<T> on_loop(Start start) {
     auto promise = std::make_shared<std::promise<Result<T>>>();
     auto future = promise->get_future();
-    // A copy: an answer that comes at once ends this call while `start` still runs.
+    // `start` is copied, because an immediate answer ends this function while `start` still runs.
     boost::asio::post(loop_, [start, promise] {
       start([promise](Result<T> result) { promise->set_value(std::move(result)); });
     });

@@ -1,4 +1,4 @@
-// Which of a runner's devices a name means, whoever asks. Thread: any.
+// Choice of one of a runner's devices by name. Thread: any.
 #pragma once
 
 #include "runner/connect/connect.h"
@@ -6,7 +6,7 @@
 namespace warpwright::runner {
 
 /// @param wanted "cuda", "cuda:1", "cpu"; empty: the runner's best
-/// Errors: there is none; with what the runner notes about it.
+/// Errors: no such device, with the runner's notes.
 Result<model::DeviceInfo> choose_device(const RunnerInfo &info, const std::string &wanted);
 
 } // namespace warpwright::runner

@@ -1,4 +1,4 @@
-// Which client a URL's scheme asks for.
+// Selection of the client class by the URL's scheme.
 #include "runner/connect/connect.h"
 #include "runner/client/rpc_client.h"
 #include "runner/fleet/client.h"
@@ -18,11 +18,11 @@ struct Scheme {
                                              boost::asio::any_io_executor executor);
 };
 
-/// The first that fits.
+/// The first prefix that matches is used.
 constexpr Scheme kSchemes[] = {
     {"amqps://", fleet::connect},
     {"amqp://", fleet::connect},
-    {"", connect_rpc}, // a child, stdio:, unix:, tls://
+    {"", connect_rpc}, // child process, stdio:, unix:, tls://
 };
 
 } // namespace

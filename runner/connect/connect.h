@@ -11,7 +11,7 @@
 
 namespace warpwright::runner {
 
-/// A client of the runner at `url`; it is reached when it is first needed.
+/// Makes a client of the runner at `url`; it connects on first use.
 ///   ""                     starts `warpwright-runner serve` from beside this executable, or
 ///                          $WARPWRIGHT_RUNNER
 ///   "local:PYTHON"         the same, with this Python interpreter for torch tasks
@@ -20,29 +20,29 @@ namespace warpwright::runner {
 ///   "unix:/path"           a listening runner of this machine
 ///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/fleet.md)
 ///   "tls://HOST:PORT?..."  a remote one (runner/net/tls_url.h, docs/remote.md)
-/// A child that dies is started again, at most 3 times in 60 s; jobs in flight then end with an
-/// Error that says so. A line that is lost is opened again for 10 minutes, and jobs are resumed.
-/// Errors: an URL that is not understood; an executable or a file that is not there.
+/// A child that dies is started again, at most 3 times in 60 s; its jobs in flight end with an
+/// Error that says so. A lost connection is opened again for 10 minutes, and jobs are resumed.
+/// Errors: a URL that is not understood; an executable or a file that does not exist.
 Result<std::shared_ptr<Client>> connect(const std::string &url,
                                         boost::asio::any_io_executor executor);
 
-/// The URL of a runner started on this machine whose torch tasks use this interpreter; "" for none.
+/// The URL of a runner on this machine that uses this interpreter for torch tasks; "" for none.
 inline std::string local_url(const std::string &python) {
   return python.empty() ? "" : "local:" + python;
 }
 
-/// For programs without an event loop of their own: runs one on its own thread.
+/// Client for programs without an event loop: runs one on its own thread.
 class BlockingClient {
 public:
-  /// Waits until the runner is reached. Errors: as connect() and Client::open().
+  /// Waits for the connection. Errors: those of connect() and Client::open().
   static Result<std::unique_ptr<BlockingClient>> connect(const std::string &url);
   virtual ~BlockingClient() = default;
   virtual Result<RunnerInfo> info() = 0;
-  /// Cancels the job when `stop` asks.
+  /// Cancels the job when `stop` is requested.
   virtual Result<model::Verdict> verify(const model::Task &task, const model::Plan &plan,
                                         const VerifyOptions &options, std::stop_token stop,
                                         Client::StageCallback on_stage = {}) = 0;
-  /// As Client::trace().
+  /// Same as Client::trace().
   virtual Result<TracedModule> trace(const model::TorchModule &module) = 0;
 };
 

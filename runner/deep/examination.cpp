@@ -1,4 +1,5 @@
-// The tools one after the other; each writes its check into the verdict before the next one starts.
+// Examination of a verdict: runs the tools one after the other, each of which adds its check to the
+// verdict.
 #include "runner/deep/examination.h"
 #include "runner/deep/examined_sizes.h"
 #include "runner/deep/launch_folder.h"
@@ -18,18 +19,19 @@ namespace fs = std::filesystem;
 using model::Outcome;
 
 constexpr const char *kCounters = "hardware counters";
-/// In all buffers. Under racecheck a simple kernel of this size takes seconds.
+/// Limit of elements in all buffers. Racecheck takes seconds for a simple kernel of this size.
 constexpr std::int64_t kMaxCheckedElements = std::int64_t{1} << 24;
-/// Counters belong to the measured sizes; above this, drawing the inputs on the host takes too long.
+/// Limit for counters, which belong to the measured sizes. Above it, drawing the inputs on the host
+/// takes too long.
 constexpr std::int64_t kMaxProfiledElements = std::int64_t{1} << 30;
-/// Memory after every allocation that belongs to nobody: a stray access lands there, not in a neighbour.
+/// Unused memory after each allocation, so that a stray access does not hit another buffer.
 constexpr const char *kPaddingBytes = "65536";
-/// With ncu, which may name the metrics that it lacks one at a time.
+/// Limit of ncu's runs, because ncu may report missing metrics one at a time.
 constexpr int kMaxTries = 8;
 
 struct SanitizerTool {
   const char *name;
-  Outcome outcome; ///< of a candidate with a finding
+  Outcome outcome; ///< outcome for a candidate with a finding
 };
 constexpr SanitizerTool kSanitizerTools[] = {{"memcheck", Outcome::Crash},
                                              {"racecheck", Outcome::WrongResult},
@@ -45,7 +47,8 @@ std::string last_line(const std::string &output) {
                        end - (start == std::string::npos ? 0 : start + 1) + 1);
 }
 
-/// Barriers of a part of a block are legal, and synccheck does not always know them as such.
+/// Whether the source has barriers for parts of a block. They are legal, but synccheck does not
+/// always recognize them.
 bool has_named_barriers(const std::string &source) {
   for (const char *spelling : {"bar.sync", "bar.arrive", "barrier.sync", "barrier.cta", "mbarrier"})
     if (source.find(spelling) != std::string::npos)
@@ -95,7 +98,7 @@ private:
     }
   }
 
-  /// Errors: the tool did not come to its end.
+  /// Errors: the tool did not finish.
   Result<SanitizerReport> report_of(const fs::path &tool, const std::string &check,
                                     const std::string &plan_file) {
     std::vector<std::string> command = {
@@ -238,7 +241,7 @@ bool wants_examination(const model::VerifyOptions &options, const model::Verdict
         return !check.passed && (check.name == "fits the task" || check.name == "compiles" ||
                                  (check.name == "runs" && verdict.outcome != Outcome::Crash));
       });
-  // Why it is wrong, in the user's lines: a tool can say more than the comparison did.
+  // Tools also run on wrong results, because they may find the cause, with source lines.
   return options.deep && ran &&
          (verdict.outcome == Outcome::WrongResult || verdict.outcome == Outcome::Crash ||
           verdict.outcome == Outcome::SuspectedCheat);

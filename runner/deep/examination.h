@@ -1,11 +1,12 @@
-// The deep check and the counters of one verdict: which tools run, on what, and what their reports mean.
+// Deep check and hardware counters of a verdict: choice of tools and sizes, and interpretation of
+// the reports.
 //
-// Runs after the worker's verdict, in a process of its own (`warpwright-runner examine`), each tool as a
-// child of it that wraps `warpwright-runner launch`. A finding turns Verified into WrongResult (a race, a
-// read of uninitialised memory) or Crash (an access out of bounds or misaligned, a barrier that not all
-// threads reach); where the reference has the same finding it is told and not held against the candidate.
-// A tool that is absent, or does not end in time, leaves a check that says "not run". Thread: the calling
-// one; blocks.
+// The examination runs after the worker's verdict, in its own process (`warpwright-runner
+// examine`). Each tool is a child process that wraps `warpwright-runner launch`. A finding turns
+// Verified into WrongResult (a race, a read of uninitialized memory) or Crash (an access out of
+// bounds or misaligned, a barrier that not all threads reach). If the reference has the same
+// finding, it is reported but does not change the outcome. A tool that is absent, or does not end
+// in time, leaves a check "not run". Thread: the calling one; blocks.
 #pragma once
 
 #include "support/model/task.h"
@@ -22,20 +23,20 @@ struct ExaminationRequest {
   model::Task task;
   model::Plan plan;
   model::VerifyOptions options; ///< deep, profile, seed
-  model::Verdict verdict;       ///< the worker's
+  model::Verdict verdict;       ///< the worker's verdict
   std::string device;           ///< "cuda:0"
-  std::string launcher;         ///< the executable whose subcommand `launch` the tools wrap
+  std::string launcher;         ///< executable whose subcommand `launch` the tools wrap
 };
 
-/// Whether these options ask for more than the worker does of a verdict like this.
+/// Whether these options ask for an examination of this verdict.
 bool wants_examination(const model::VerifyOptions &options, const model::Verdict &verdict);
 
-/// The notes of an examination that did not happen, for this reason.
+/// Adds checks that say why the examination did not run.
 void add_not_run(const model::VerifyOptions &options, const std::string &reason,
                  model::Verdict &verdict);
 
-/// @param deadline tools that would run past it are ended
-/// @param say told what runs now: "running memcheck"
+/// @param deadline time at which running tools are ended
+/// @param say called with the current activity: "running memcheck"
 /// @return the verdict with the checks memcheck, racecheck, initcheck, synccheck, and the counters
 model::Verdict examine(const ExaminationRequest &request,
                        std::chrono::steady_clock::time_point deadline, std::stop_token stop,

@@ -1,4 +1,5 @@
-// Two threads: this one reads and writes JSON-RPC, the other runs the tools and blocks.
+// Examination process with two threads: the main one reads and writes JSON-RPC, the other runs the
+// tools and blocks.
 #include "runner/deep/examine_process.h"
 #include "runner/deep/examination.h"
 #include "support/model/json.h"
@@ -38,7 +39,7 @@ public:
         rpc::make_descriptor_stream(loop_.get_executor(), protocol_in, protocol_out),
         std::move(handlers));
     connection_->start();
-    loop_.run(); // until the connection has closed and the tools have ended
+    loop_.run(); // returns when the connection has closed and the tools have ended
     return 0;
   }
 

@@ -1,5 +1,5 @@
-// Life: start, request, answer or a reason against one, connection closed, process gone, done. Closing the
-// connection is how the child is told to stop: it ends its tools and then itself.
+// Steps: start, request, answer or an error, connection closed, process ended, done. Closing the
+// connection tells the child to end its tools and then itself.
 #include "runner/deep/examiner.h"
 #include "runner/deep/examination.h"
 #include "runner/deep/tools.h"
@@ -15,7 +15,7 @@ namespace {
 
 using rpc::Json;
 
-/// Beyond the job's timeout, for the child to end its tools and to answer.
+/// Time beyond the job's timeout in which the child ends its tools and answers.
 constexpr std::chrono::seconds kGrace{15};
 constexpr std::chrono::milliseconds kReapInterval{10};
 constexpr int kReapTries = 1500;
@@ -122,7 +122,7 @@ void Examiner::close(const std::string &why) {
   if (why_.empty())
     why_ = why;
   if (const auto connection = connection_)
-    connection->close(); // on_closed follows, and drops it
+    connection->close(); // on_closed follows and releases the connection
 }
 
 void Examiner::on_closed() {
@@ -135,7 +135,7 @@ void Examiner::reap(int tries) {
   if (process_->poll())
     return finish();
   if (tries == kReapTries)
-    process_->kill(SIGKILL); // what it started is on its leash
+    process_->kill(SIGKILL); // the leash ends what the process started
   timer_.expires_after(kReapInterval);
   timer_.async_wait([weak = weak_from_this(), tries](boost::system::error_code error) {
     if (const auto self = weak.lock(); !error && self)

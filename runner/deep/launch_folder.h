@@ -1,4 +1,4 @@
-// A private folder for what is handed to the launch; removed at the end. Thread: any.
+// A private folder for the files given to launches; removed at the end. Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -13,7 +13,7 @@ namespace warpwright::runner::deep {
 
 class LaunchFolder {
 public:
-  /// Errors: no folder can be made where temporary files go.
+  /// Errors: no folder can be made in the folder for temporary files.
   static Result<LaunchFolder> make();
   LaunchFolder(LaunchFolder &&other) noexcept { std::swap(path_, other.path_); }
   ~LaunchFolder();
@@ -27,7 +27,8 @@ private:
   std::filesystem::path path_;
 };
 
-/// Compiled code in a folder of one examination, whose launches compile the same two plans. Only launches write it.
+/// Compiled code in the folder of one examination, whose launches all compile the same two plans.
+/// Only launches write it.
 class FolderCache final : public CompileCache {
 public:
   explicit FolderCache(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -1,5 +1,5 @@
-// flock(2): the lock belongs to the open file, which no child of ours keeps (O_CLOEXEC), and the kernel
-// releases it with its last descriptor.
+// Leash by flock(2). The lock belongs to the open file, which is closed in child processes
+// (O_CLOEXEC), and the kernel releases it with its last descriptor.
 #include "runner/deep/leash.h"
 
 #include <cerrno>

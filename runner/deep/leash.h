@@ -1,6 +1,7 @@
-// Ends a process that others started for us. A tool starts the launch as its own child, so killing the tool
-// is not enough: the launch waits for a lock that we hold, and ends itself when it gets it, be it that we
-// released the lock or died. No polling, and no guess about who is whose parent.
+// A lock that ends a process started by another program. A tool starts the launch as its own child,
+// so killing the tool is not enough. The launch waits for a lock held by this process and exits
+// when it gets it, because the lock was released or its holder died. This needs no polling and no
+// knowledge of parent processes.
 #pragma once
 
 #include "support/error.h"
@@ -12,7 +13,7 @@ namespace warpwright::runner::deep {
 /// The holder's side.
 class Leash {
 public:
-  /// @param path of a file to make. Errors: it cannot be made.
+  /// @param path of the lock file to create. Errors: it cannot be created.
   static Result<Leash> make(const std::string &path);
   Leash(Leash &&other) noexcept;
   Leash &operator=(Leash &&other) noexcept;
@@ -26,8 +27,8 @@ private:
   int descriptor_ = -1;
 };
 
-/// The held process's side: from here on it ends with `exit_code` when the leash is released. A file that
-/// cannot be opened counts as released.
+/// The held process's side: from now on, the process exits with `exit_code` when the leash is
+/// released. A file that cannot be opened counts as released.
 void follow_leash(const std::string &path, int exit_code);
 
 } // namespace warpwright::runner::deep

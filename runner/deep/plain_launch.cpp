@@ -1,5 +1,5 @@
-// Driver calls without the measuring device: that one times kernels of its own when it starts, which a
-// profiler would report and a sanitizer would slow down.
+// Plain launches by driver calls without the measuring device, which runs timing kernels when it
+// starts. A profiler would report those kernels, and a sanitizer would slow them down.
 #include "runner/deep/plain_launch.h"
 #include "plan/program.h"
 #include "runner/cuda/compiler.h"
@@ -20,7 +20,7 @@ constexpr std::uint64_t kElementsAThread = 1 << 16;
 
 Error error_of(const Fault &fault) { return {fault.message, {}}; }
 
-/// As BufferSet draws: two buffers of one drawing do not hold the same numbers.
+/// Same as in BufferSet: gives each buffer different numbers.
 std::uint64_t buffer_seed(std::uint64_t seed, std::size_t index) {
   return element::mix(seed * 64 + index);
 }
@@ -30,7 +30,7 @@ std::vector<std::uint64_t> draw_on_host(const element::Draw &draw, std::uint64_t
       count * static_cast<std::size_t>(element::stored_width(draw)) / 8 + 1);
   const std::uint64_t threads = std::clamp<std::uint64_t>(count / kElementsAThread, 1,
                                                           std::thread::hardware_concurrency() + 1);
-  // Multiples of 8: no two threads write one word.
+  // Shares are multiples of 8, so that no two threads write to the same word.
   const std::uint64_t share = (count / threads + 8) / 8 * 8;
   std::vector<std::jthread> workers;
   for (std::uint64_t thread = 0; thread < threads; ++thread)
@@ -199,7 +199,7 @@ private:
 
   const PlainLaunch &wanted_;
   const std::function<void(const std::string &)> &say_;
-  // Declared in the order of their making: what goes last is destroyed first.
+  // Order of construction; the last member is destroyed first.
   std::unique_ptr<cuda::Driver> driver_;
   cuda::CUdevice device_ = 0;
   std::unique_ptr<cuda::PrimaryContext> context_;

@@ -1,9 +1,10 @@
-// The launch of a plan as plainly as a program would do it, for tools that watch a process.
+// Plain launches of a plan, for tools that watch a process.
 //
-// No graph, no guards, no poison, no kernel but the plan's own, and every buffer an allocation of its exact
-// size: so a tool sees the first byte that is out of bounds, and outputs and temporaries that nobody wrote
-// are uninitialised to it, too. Inputs are drawn as the verifier draws them, on the host. Compiled with line
-// information. It checks no result. Thread: the calling one.
+// A launch has no graph, guards or poison, runs only the plan's kernels, and gives every buffer an
+// allocation of its exact size. So a tool detects the first byte out of bounds, and outputs and
+// temporaries are uninitialized until a kernel writes them. Inputs are drawn on the host, with the
+// verifier's method. The code is compiled with line information. Results are not checked. Thread:
+// the calling one.
 #pragma once
 
 #include "support/error.h"
@@ -17,15 +18,17 @@ namespace warpwright::runner::deep {
 struct PlainLaunch {
   model::Task task;
   model::Plan plan;
-  int ordinal = 0;          ///< of the GPU: N of "cuda:N"
-  std::vector<symbolic::Sizes> sizes; ///< one run of the plan each, in this order
+  int ordinal = 0;          ///< of the GPU: the N in "cuda:N"
+  std::vector<symbolic::Sizes> sizes; ///< the plan runs once for each, in this order
   std::uint64_t seed = 1;
-  std::string code_folder; ///< where launches of the same plan leave compiled code; empty: nowhere
-  int repeat = 1; ///< runs at each of the sizes, each on inputs drawn afresh from the same seed
+  std::string code_folder; ///< where launches of the same plan share compiled code; empty: nowhere
+  /// Number of runs for each of the sizes, each on inputs drawn again from the same seed.
+  int repeat = 1;
 };
 
-/// @param say told before each run "at SIZES" and "buffer NAME ADDRESS BYTES" of each buffer
-/// Errors: no GPU, no NVRTC, sources that do not compile, and what the device reports of the launches.
+/// @param say called before each run with "at SIZES" and, for each buffer, "buffer NAME ADDRESS
+/// BYTES"
+/// Errors: no GPU, no NVRTC, sources that do not compile, errors of the launches.
 Result<void> launch_plainly(const PlainLaunch &launch,
                             const std::function<void(const std::string &)> &say);
 

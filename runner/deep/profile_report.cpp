@@ -1,4 +1,4 @@
-// The table of metrics, a reader of quoted CSV lines, and the fold over the launches of a plan.
+// Metrics of ncu: their table, a reader of ncu's CSV, and the combination of a plan's launches.
 #include "runner/deep/profile_report.h"
 
 #include <algorithm>
@@ -15,12 +15,13 @@ enum class Fold { Sum, Average };
 
 struct Metric {
   const char *ncu;
-  const char *name; ///< in the verdict, with the unit
+  const char *name; ///< name in the verdict, with the unit
   Fold fold;
   double factor = 1;
 };
 
-/// The pipe of tensor cores has a name for each generation. Of several that are there the largest counts.
+/// The tensor core pipe has a different metric in each generation. If several are present, the
+/// largest counts.
 constexpr const char *kTensor = "tensor_pipe_percent";
 constexpr const char *kDuration = "duration_ns";
 constexpr double kSectorBytes = 32;
@@ -31,7 +32,8 @@ constexpr Metric kMetrics[] = {
      Fold::Average},
     {"dram__bytes_read.sum", "dram_read_bytes", Fold::Sum},
     {"dram__bytes_write.sum", "dram_write_bytes", Fold::Sum},
-    {"dram__bytes_op_read.sum", "dram_read_bytes", Fold::Sum}, // the same, as later chips name it
+    // Names of the same metrics on later chips.
+    {"dram__bytes_op_read.sum", "dram_read_bytes", Fold::Sum},
     {"dram__bytes_op_write.sum", "dram_write_bytes", Fold::Sum},
     {"lts__throughput.avg.pct_of_peak_sustained_elapsed", "l2_throughput_percent", Fold::Average},
     {"lts__t_sector_hit_rate.pct", "l2_hit_percent", Fold::Average},
@@ -57,7 +59,8 @@ constexpr Metric kMetrics[] = {
     {"sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active", kTensor, Fold::Average},
 };
 
-/// Warps that wait for this reason, on average, whenever an instruction is issued.
+/// Stall reasons. Each metric is the average number of warps that wait for this reason when an
+/// instruction is issued.
 constexpr const char *kStalls[] = {"barrier",
                                    "branch_resolving",
                                    "dispatch_stall",
@@ -84,7 +87,7 @@ std::string stall_name(const std::string &reason) {
   return "stalled_" + reason + "_warps_per_issue";
 }
 
-/// One line of CSV: fields in double quotes, in which "" is a quote; unquoted ones as they are.
+/// Splits a line of CSV. In a quoted field, "" is a quote.
 std::vector<std::string> fields_of(const std::string &line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -104,7 +107,7 @@ std::vector<std::string> fields_of(const std::string &line) {
   return fields;
 }
 
-/// "1,234.5"; nullopt for "n/a", "nan" and texts.
+/// Parses "1,234.5"; nullopt for "n/a", "nan" and other texts.
 std::optional<double> number(const std::string &field) {
   std::string plain;
   for (const char c : field)
@@ -117,7 +120,7 @@ std::optional<double> number(const std::string &field) {
   return value;
 }
 
-using Launch = std::map<std::string, double>; ///< by ncu's names
+using Launch = std::map<std::string, double>; ///< by ncu's metric names
 
 std::vector<Launch> launches_in(const std::string &output) {
   std::vector<Launch> launches;
@@ -142,7 +145,7 @@ std::vector<Launch> launches_in(const std::string &output) {
   return launches;
 }
 
-/// Over all launches that have the metric; nullopt where none does.
+/// Combination over all launches that have the metric; nullopt: none has it.
 std::optional<double> folded(const std::vector<Launch> &launches, const std::string &metric,
                              Fold fold) {
   double sum = 0, weights = 0;
@@ -175,7 +178,8 @@ void add_stalls(const std::vector<Launch> &launches, std::map<std::string, doubl
     values[stall_name(stalls[i].second)] = stalls[i].first;
 }
 
-/// "Failed to find metric NAME.sum", or "... metric regex:^NAME\\.(sum|min|max)$".
+/// Whether a line of ncu names the metric: "Failed to find metric NAME.sum", or "... metric
+/// regex:^NAME\\.(sum|min|max)$".
 bool names_metric(const std::string &line, const std::string &metric) {
   const std::string base = metric.substr(0, metric.find('.'));
   for (std::size_t at = line.find(base); at != std::string::npos; at = line.find(base, at + 1)) {
@@ -186,7 +190,7 @@ bool names_metric(const std::string &line, const std::string &metric) {
   return false;
 }
 
-/// ncu's first complaint, without its mark.
+/// The first error of ncu or of the launch; else the last line of the output.
 std::string complaint(const std::string &output) {
   std::istringstream lines(output);
   std::string last;

@@ -1,8 +1,9 @@
-// Which hardware counters are asked of ncu, and what it printed about them, as counters of the verdict.
+// Hardware counters: the metrics requested from ncu, and the reader of its output.
 //
-// Format: `ncu --csv --page raw` (Nsight Compute CLI, "CSV output"): a header line that begins with "ID", a
-// line of units, one line a kernel launch, a column a metric; lines of ncu's own ("==PROF==") in between.
-// Metrics that a chip or a release lacks are "n/a" or absent, and stay absent. Thread: any.
+// Format: `ncu --csv --page raw` (Nsight Compute CLI, "CSV output"): a header line that begins with
+// "ID", a line of units, and one line per kernel launch with one column per metric; ncu's own lines
+// ("==PROF==") are in between. Metrics that a chip or a release lacks are "n/a" or absent, and are
+// left out. Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -12,20 +13,20 @@
 
 namespace warpwright::runner::deep {
 
-/// All metrics by ncu's names.
+/// ncu's names of all metrics.
 std::vector<std::string> profile_metrics();
 
-/// The asked metrics that ncu's complaints name ("==ERROR== Failed to find metric ..."): to be left out of a
-/// second try.
+/// The requested metrics that ncu rejects ("==ERROR== Failed to find metric ..."), which the next
+/// try leaves out.
 std::vector<std::string> refused_metrics(const std::string &output);
 
-/// Sums counts over the launches; percentages and ratios are averaged, weighted by duration.
+/// Sums counts over the launches, and averages percentages and ratios weighted by duration.
 /// Errors: no launch was profiled, with ncu's own reason and what to do.
 Result<model::PlanCounters> read_profile(const std::string &output);
 
-/// "latency" when neither memory nor SMs reach 60% of their peak throughput, else the larger of the two:
-/// "memory" or "compute". The rule and its threshold are Nsight Compute's ("SOL bottleneck"). Empty where
-/// either is absent.
+/// The limiting resource: "latency" if neither memory nor SMs reach 60% of their peak throughput,
+/// else the one with the larger percentage, "memory" or "compute". The rule and its threshold are
+/// Nsight Compute's ("SOL bottleneck"). Empty: a value is missing.
 std::string bound_of(const std::map<std::string, double> &values);
 
 } // namespace warpwright::runner::deep

@@ -1,4 +1,5 @@
-// A finding is a line "========= HEADLINE" and the indented ones after it, up to the next that is not.
+// Reader of compute-sanitizer's text. A finding is a line "========= HEADLINE" and the indented
+// lines that follow it.
 #include "runner/deep/sanitizer_report.h"
 
 #include <map>
@@ -9,7 +10,7 @@ namespace warpwright::runner::deep {
 namespace {
 
 constexpr std::string_view kPrefix = "=========";
-/// What the launch calls a plan's source, where no #line names a file.
+/// Name of the plan's source in a launch if no #line directive names a file.
 constexpr std::string_view kPlanSource = "kernel.cu";
 constexpr std::size_t kLongestFunction = 100;
 
@@ -34,7 +35,8 @@ std::string place(const std::string &file, const std::string &line, const std::s
          " in " + shortened(function);
 }
 
-/// "saxpy(float *)+0x90 in saxpy.cu:12", or as before 12.0 "0x90 in saxpy.cu:12:saxpy(float *)".
+/// Parses a place, "saxpy(float *)+0x90 in saxpy.cu:12", or before release 12.0 "0x90 in
+/// saxpy.cu:12:saxpy(float *)".
 std::string read_place(const std::string &text) {
   static const std::regex now(R"(^(.+?)\+0x[0-9a-f]+(?: in (.+):(\d+))?$)"),
       before(R"(^0x[0-9a-f]+ in (?:(.+?):(\d+):)?(.+)$)");
@@ -82,7 +84,7 @@ private:
       return;
     }
     if (indent > 1 ||
-        text.starts_with("and ")) { // some releases do not indent a race's second side
+        text.starts_with("and ")) { // some releases do not indent the second access of a race
       if (in_first_)
         read_detail(text);
       return;
@@ -125,7 +127,7 @@ private:
     const bool is_error = !is_race || match[1].str()[0] == 'E';
     if (!report_.first.empty() && (first_is_error_ || !is_error))
       return;
-    // "Program hit CUDA_ERROR_..." follows from what was found before.
+    // "Program hit CUDA_ERROR_..." is a consequence of an earlier finding.
     if (!report_.first.empty() && text.starts_with("Program hit"))
       return;
     first_is_error_ = is_error;
@@ -162,13 +164,13 @@ private:
       report_.first += ": out of bounds";
     } else if (text.find("is misaligned") != std::string::npos) {
       report_.first += ": a misaligned address";
-    } else if (report_.first.ends_with(" at")) { // a race whose place has a line of its own
+    } else if (report_.first.ends_with(" at")) { // a race whose place has its own line
       report_.first += " " + read_place(text);
     }
   }
 
   SanitizerReport report_;
-  std::map<std::string, std::string> buffers_; ///< by the address of the allocation
+  std::map<std::string, std::string> buffers_; ///< by the allocation's address
   std::string sizes_;
   bool in_first_ = false, first_is_error_ = false;
 };

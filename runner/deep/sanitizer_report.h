@@ -1,8 +1,9 @@
-// What compute-sanitizer printed, as a check of the verdict.
+// Interpretation of compute-sanitizer's output as a check of the verdict.
 //
-// Format: the text that its manual shows (Compute Sanitizer 2025, "Memcheck error types", "Understanding
-// Racecheck Analysis Reports", "Understanding Initcheck/Synccheck Reports") and that releases 11.x to 13.0
-// print; its XML is not documented. Only the first finding is worded, with the count of all. Thread: any.
+// Format: the text in its manual (Compute Sanitizer 2025, "Memcheck error types", "Understanding
+// Racecheck Analysis Reports", "Understanding Initcheck/Synccheck Reports"), as printed by releases
+// 11.x to 13.0; its XML is not documented. Only the first finding is described, with the number of
+// all findings. Thread: any.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,17 @@
 namespace warpwright::runner::deep {
 
 struct SanitizerReport {
-  bool complete = false;      ///< it has a summary: the tool ran to its end
+  bool complete = false;      ///< there is a summary, so the tool ran to its end
   std::int64_t errors = 0;    ///< as the summary counts them
-  std::int64_t warnings = 0;  ///< racecheck only: hazards that it does not call errors
+  std::int64_t warnings = 0;  ///< racecheck only: hazards that are not errors
   std::string first;          ///< one sentence about the first finding; empty without one
-  std::string trouble;        ///< the tool's own complaint, where it made one
-  std::string launch_failure; ///< the launch's, where it could not do its work
+  std::string trouble;        ///< the tool's own error message, if any
+  std::string launch_failure; ///< the launch's error message, if it failed
 };
 
-/// @param output stdout and stderr of the tool and of the launch, whose lines "launch: buffer NAME ADDRESS
-/// BYTES" and "launch: at SIZES" name what the tool knows as addresses, and "launch: failed: REASON" why it gave up
+/// @param output stdout and stderr of the tool and of the launch. The launch's lines "launch:
+/// buffer NAME ADDRESS BYTES" and "launch: at SIZES" give names for the tool's addresses and its
+/// sizes; "launch: failed: REASON" is its error.
 SanitizerReport read_sanitizer_report(const std::string &output);
 
 } // namespace warpwright::runner::deep

@@ -1,5 +1,5 @@
-// The tool's stdout carries stderr, too, and the launch inherits both: the end of that stream is the end of
-// everything that was started.
+// Run of a tool. The tool's stdout also carries stderr, and the launch inherits both, so the end of
+// this stream means that all processes have ended.
 #include "runner/deep/tool_run.h"
 
 #include <cerrno>
@@ -13,11 +13,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLookInterval{50}; ///< at `stop`
+constexpr std::chrono::milliseconds kLookInterval{50}; ///< for checks of `stop`
 constexpr std::chrono::seconds kLastWait{10};
 constexpr std::size_t kMaxOutputBytes = 16u << 20;
 
-/// Takes what is there. @return false at the end of the stream
+/// Reads all available bytes. @return false at the end of the stream
 bool drain(int descriptor, std::string &output) {
   char block[16384];
   for (;;) {
@@ -49,7 +49,7 @@ Result<ToolRun> run_tool(const std::vector<std::string> &command, Leash leash,
     open = drain(descriptor, run.output);
     const bool ended_early = run.end != ToolRun::End::ByItself;
     if (open && ended_early && Clock::now() > deadline)
-      break; // what still holds it cannot be killed: a driver that hangs
+      break; // its holder cannot be killed, because a driver hangs
     if (!open || ended_early || (!stop.stop_requested() && Clock::now() < deadline))
       continue;
     run.end = stop.stop_requested() ? ToolRun::End::Stopped : ToolRun::End::TimedOut;
@@ -58,7 +58,7 @@ Result<ToolRun> run_tool(const std::vector<std::string> &command, Leash leash,
     leash.release();
   }
   ::close(descriptor);
-  // A tool may close its output and go on: the deadline holds for its end, too.
+  // A tool may close its output and go on, so the deadline also applies to its end.
   while (!process.poll()) {
     if (run.end != ToolRun::End::ByItself || stop.stop_requested() || Clock::now() >= deadline)
       process.kill(SIGKILL);

@@ -1,5 +1,5 @@
-// One run of a tool over the launch of a plan: its whole output, and the certainty that nothing of it runs
-// any more when this returns. Thread: any; blocks.
+// One run of a tool over the launch of a plan. When it returns, the output is complete, and neither
+// the tool nor the launch runs any more. Thread: any; blocks.
 #pragma once
 
 #include "runner/deep/leash.h"
@@ -13,12 +13,12 @@ namespace warpwright::runner::deep {
 struct ToolRun {
   enum class End { ByItself, TimedOut, Stopped };
   End end = End::ByItself;
-  ExitStatus status;  ///< of a tool that ended by itself
+  ExitStatus status;  ///< valid if the tool ended by itself
   std::string output; ///< stdout and stderr together
 };
 
-/// Ends early at `deadline` and when `stop` asks: then the tool is killed, the leash is released, and what
-/// holds the tool's output (the launch) is waited for, at most a few seconds.
+/// Ends the run early at `deadline` or when `stop` is requested: kills the tool, releases the
+/// leash, and waits at most a few seconds until the launch has closed the tool's output.
 /// Errors: the tool cannot be started.
 Result<ToolRun> run_tool(const std::vector<std::string> &command, Leash leash,
                          std::chrono::steady_clock::time_point deadline, std::stop_token stop);

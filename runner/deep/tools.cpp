@@ -1,4 +1,5 @@
-// The search. Folders with a version in their names sort by the numbers in them, newest first.
+// Search for the tools. Folders with a version in their names are sorted by its numbers, newest
+// first.
 #include "runner/deep/tools.h"
 #include "support/process.h"
 
@@ -35,7 +36,7 @@ std::vector<int> version_in(const std::string &text) {
   return numbers;
 }
 
-/// Folders in `parent` whose names start so, newest version first.
+/// Folders in `parent` whose names start with `prefix`, newest version first.
 std::vector<fs::path> versions(const fs::path &parent, const std::string &prefix) {
   std::vector<fs::path> found;
   std::error_code error;

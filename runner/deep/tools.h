@@ -1,4 +1,5 @@
-// Where this machine keeps NVIDIA's checking and profiling tools. They are the user's, never shipped.
+// Paths of NVIDIA's checking and profiling tools, which users install and this project does not
+// ship.
 // Thread: any.
 #pragma once
 
@@ -13,16 +14,16 @@ enum class Tool { ComputeSanitizer, Ncu };
 
 /// "compute-sanitizer", "ncu"
 std::string name(Tool tool);
-/// The environment variable that names its executable.
+/// The environment variable with the path of the tool's executable.
 const char *variable_of(Tool tool);
 
-/// $WARPWRIGHT_COMPUTE_SANITIZER or $WARPWRIGHT_NCU where it is set; else PATH, $CUDA_HOME and $CUDA_PATH,
-/// /usr/local/cuda, /opt/cuda, /usr/local/cuda-* (newest first), and for ncu /opt/nvidia/nsight-compute/*
-/// (newest first).
-/// Errors: it is nowhere, with where it was looked for and what to install.
+/// Searches in $WARPWRIGHT_COMPUTE_SANITIZER or $WARPWRIGHT_NCU if it is set; else PATH, $CUDA_HOME
+/// and $CUDA_PATH, /usr/local/cuda, /opt/cuda, /usr/local/cuda-* (newest first), and for ncu
+/// /opt/nvidia/nsight-compute/* (newest first).
+/// Errors: not found, with the places searched and the package to install.
 Result<std::filesystem::path> find(Tool tool);
 
-/// " 2025.3.1.0", asked of the tool itself; empty when it does not say.
+/// The tool's version as it reports it: " 2025.3.1.0"; empty: not reported.
 std::string version_of(const std::filesystem::path &tool);
 
 } // namespace warpwright::runner::deep

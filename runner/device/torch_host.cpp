@@ -1,4 +1,4 @@
-// Parameters of the requests, and kinds of faults.
+// Requests of TorchHost: their parameters, and the kinds of faults.
 #include "runner/device/torch_host.h"
 #include "support/model/json.h"
 #include "support/model/plan_json.h"

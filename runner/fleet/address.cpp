@@ -45,7 +45,7 @@ bool is_loopback(const std::string &host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-/// Cuts `text` at the first `separator`; the second part is empty when there is none.
+/// Splits `text` at the first `separator`; without one, the second part is empty.
 std::pair<std::string, std::string> cut(const std::string &text, char separator) {
   const auto at = text.find(separator);
   if (at == std::string::npos)
@@ -55,7 +55,7 @@ std::pair<std::string, std::string> cut(const std::string &text, char separator)
 
 Result<void> read_host(const std::string &text, BrokerAddress &address) {
   std::string host = text, port;
-  if (text.starts_with('[')) { // IPv6
+  if (text.starts_with('[')) { // an IPv6 address
     const auto end = text.find(']');
     if (end == std::string::npos)
       return fail("the broker's host has a [ without its ]", kForm);

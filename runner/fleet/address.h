@@ -1,11 +1,11 @@
-// Where a fleet's broker is, and how to get in: the URL that stands wherever a runner's URL may.
+// Address of a fleet's broker: a URL that may be used wherever a runner's URL may.
 //
 //   amqps://USER:PASSWORD@HOST[:PORT]/VHOST?ca=FILE&cert=FILE&key=FILE&session=NAME&patience=SECONDS
 //
-// `?password_file=FILE` in the password's place keeps it out of process lists and logs.
+// `?password_file=FILE` instead of a password keeps it out of process lists and logs.
 // User, password and virtual host may be percent-encoded. Without `ca` the system's authorities are
-// trusted. `amqp://` (no TLS) is for a broker on this machine only, since passwords and kernels would
-// travel readable. Thread: values, any.
+// trusted. `amqp://` (no TLS) is only for a broker on this machine, since it would send passwords
+// and kernels unencrypted. Thread: values, any.
 #pragma once
 
 #include "support/error.h"
@@ -19,22 +19,24 @@ struct BrokerAddress {
   bool tls = true;
   std::string user, password, host, vhost = "/";
   int port = 5671;
-  std::string ca_path;             ///< PEM; empty: the system's
+  std::string ca_path;             ///< PEM; empty: the system's authorities
   std::string cert_path, key_path; ///< PEM of the client's certificate; both or neither
-  /// A client that comes back under the same name gets the verdicts that were finished meanwhile.
+  /// Name of the client's session. A client that reconnects with the same name gets the verdicts
+  /// that finished meanwhile.
   std::string session;
   std::string password_path; ///< a file whose first line is the password
-  /// How long the first connection may take before requests are refused.
+  /// Time limit of the first connection, after which requests are refused.
   std::chrono::seconds patience{20};
 
-  /// "HOST:PORT", for messages: no password.
+  /// "HOST:PORT" without the password, for messages.
   std::string place() const;
 };
 
 /// True for amqps:// and amqp://.
 bool is_fleet_url(const std::string &url);
 
-/// Reads the password's file. Errors: what is missing or wrong in `url`; never quotes the password.
+/// Parses the URL and reads the password file. Errors: what is missing or wrong in `url`; never
+/// quotes the password.
 Result<BrokerAddress> parse_fleet_url(const std::string &url);
 
 } // namespace warpwright::runner::fleet

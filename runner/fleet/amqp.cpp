@@ -1,4 +1,4 @@
-// The calls of librabbitmq; what they report is put into words by amqp_faults.
+// Calls of librabbitmq. amqp_faults translates their errors.
 #include "runner/fleet/amqp.h"
 #include "runner/fleet/amqp_faults.h"
 
@@ -9,18 +9,18 @@
 namespace warpwright::runner::fleet {
 namespace {
 
-/// Asking for a queue that is not there costs the channel.
+/// kQuestions is a separate channel, because a question for a missing queue closes its channel.
 constexpr amqp_channel_t kChannel = 1, kQuestions = 2;
 constexpr int kFrameBytes = 131'072;
 constexpr int kHeartbeatSeconds = 10;
 constexpr timeval kConnectLimit{3, 0};
 /// A quorum queue that is being recovered answers late.
 constexpr timeval kReplyLimit{5, 0};
-/// The broker waits for the queue's nodes before it deletes without them.
+/// The broker waits for all nodes of the queue before it deletes the queue without them.
 constexpr timeval kRemoveLimit{120, 0};
 constexpr timeval kCloseLimit{1, 0};
 
-/// A view: `text` must outlive it.
+/// Returns a view; `text` must outlive it.
 amqp_bytes_t bytes(const std::string &text) {
   return {text.size(), const_cast<char *>(text.data())};
 }
@@ -60,7 +60,8 @@ amqp_table_entry_t entry(const std::string &key, amqp_table_t value) {
 Delivery decode(const amqp_envelope_t &envelope) {
   Delivery delivery;
   const amqp_basic_properties_t &properties = envelope.message.properties;
-  delivery.queue = text(envelope.consumer_tag); // consume() names its consumers so
+  // consume() uses the queue's name as the consumer tag.
+  delivery.queue = text(envelope.consumer_tag);
   if (properties._flags & AMQP_BASIC_MESSAGE_ID_FLAG)
     delivery.message_id = text(properties.message_id);
   if (properties._flags & AMQP_BASIC_REPLY_TO_FLAG)
@@ -123,7 +124,7 @@ LineResult<void> AmqpConnection::log_in(const BrokerAddress &address, const std:
   amqp_set_rpc_timeout(connection_.get(), &kReplyLimit);
   const std::string name_key = "connection_name", abilities_key = "capabilities",
                     cancel_key = "consumer_cancel_notify", nack_key = "basic.nack";
-  // Else the broker would not say that a queue, and its consumer with it, is gone.
+  // Without these capabilities, the broker would not report that a queue and its consumer are gone.
   amqp_table_entry_t abilities[] = {entry(cancel_key, true), entry(nack_key, true)};
   amqp_table_entry_t entries[] = {entry(name_key, name), entry(abilities_key, {2, abilities})};
   const amqp_table_t properties{2, entries};

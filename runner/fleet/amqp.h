@@ -1,9 +1,10 @@
-// One connection to a RabbitMQ broker: librabbitmq's C interface with owners, results and errors in
-// plain words.
+// One connection to a RabbitMQ broker: a wrapper of librabbitmq's C interface with ownership,
+// results and readable errors.
 //
-// librabbitmq is synchronous, so every call here may block, and a connection belongs to one thread:
-// BrokerLine's, which is the only user. One channel carries everything. Any error ends the connection's
-// use: AMQP closes a channel on the first mistake, and starting anew is the one recovery there is.
+// librabbitmq is synchronous, so every call may block. A connection belongs to one thread, that of
+// BrokerLine, its only user. One channel carries all messages; another one only asks whether a
+// queue exists. A connection cannot be used after an error: AMQP closes a channel on the first
+// mistake, and the only recovery is a new connection.
 #pragma once
 
 #include "runner/fleet/address.h"
@@ -23,37 +24,38 @@ struct QueueSpec {
   std::string name;
   bool durable = false, exclusive = false, auto_delete = false;
   std::vector<std::pair<std::string, std::variant<std::string, std::int32_t>>> arguments;
-  std::vector<std::string> exchanges; ///< that it is bound to
-  bool notice_new = false;            ///< QueueState::is_new is wanted
-  /// What it holds can be had again: it may be made anew when the broker cannot serve it.
+  std::vector<std::string> exchanges; ///< exchanges that the queue is bound to
+  bool notice_new = false;            ///< whether QueueState::is_new is needed
+  /// Whether the queue may be deleted and made anew when the broker cannot serve it, because its
+  /// content can be obtained again.
   bool replaceable = false;
 };
 
 struct QueueState {
   std::uint32_t ready = 0; ///< messages that wait
-  bool is_new = false;     ///< it was not there before
+  bool is_new = false;     ///< the queue did not exist before
 };
 
 struct ConsumerSpec {
   std::string queue;
-  int prefetch = 0; ///< unacknowledged deliveries at a time; 0: no limit
-  int priority = 0; ///< higher ones are served first
+  int prefetch = 0; ///< limit of unacknowledged deliveries; 0: no limit
+  int priority = 0; ///< consumers with a higher priority are served first
 };
 
-/// What is set up anew with each connection.
+/// Exchanges, queues and consumers that are set up for each connection.
 struct Topology {
-  std::string connection_name;        ///< for the broker's operator
+  std::string connection_name;        ///< shown to the broker's operator
   std::vector<std::string> exchanges; ///< durable fanouts
   std::vector<QueueSpec> queues;
   std::vector<ConsumerSpec> consumers;
 };
 
 struct Message {
-  std::string exchange; ///< empty: straight to the queue `routing_key`
+  std::string exchange; ///< empty: straight to the queue named `routing_key`
   std::string routing_key, body;
   std::string message_id, reply_to;
   bool persistent = false;
-  bool mandatory = false; ///< comes back when no queue takes it
+  bool mandatory = false; ///< returned when no queue takes it
 };
 
 struct Delivery {
@@ -63,8 +65,8 @@ struct Delivery {
 };
 
 struct Confirmation {
-  std::uint64_t sequence = 0; ///< of publish()
-  bool multiple = false;      ///< this one and all before it
+  std::uint64_t sequence = 0; ///< as returned by publish()
+  bool multiple = false;      ///< also covers all earlier messages
   bool accepted = true;
 };
 
@@ -77,15 +79,15 @@ using Event = std::variant<Delivery, Confirmation, Returned>;
 /// Why a connection failed.
 struct LineFault {
   Error error;
-  bool refused = false;    ///< trying again will not help: wrong password, unknown authority, ...
-  bool no_service = false; ///< the broker is there and failed, or gave no answer
-  std::string queue = {};  ///< that the broker has and cannot serve
+  bool refused = false;    ///< a retry will not help: wrong password, unknown authority, ...
+  bool no_service = false; ///< the broker is reachable, but failed or did not answer
+  std::string queue = {};  ///< name of the queue that the broker has but cannot serve
 };
 
 template <class T>
 using LineResult = std::expected<T, LineFault>;
 
-/// The largest message a broker takes unless it was told otherwise, less some room.
+/// The largest message of a broker with default settings, less some room.
 inline constexpr std::size_t kMaxMessageBytes = 100u << 20;
 
 class AmqpConnection {
@@ -99,17 +101,18 @@ public:
   /// Declares the exchanges and queues, binds, then starts the consumers.
   /// @return each queue's state, in the order of the topology
   LineResult<std::vector<QueueState>> set_up(const Topology &topology);
-  /// With all that it holds.
+  /// Deletes the queue with all its messages.
   LineResult<void> remove(const std::string &queue);
-  /// @return the sequence number that its Confirmation will have
+  /// @return the sequence number of the message's Confirmation
   LineResult<std::uint64_t> publish(const Message &message);
   LineResult<void> acknowledge(std::uint64_t tag);
   LineResult<void> reject(std::uint64_t tag, bool requeue);
-  /// What has arrived; nothing when nothing has. Also keeps the heartbeats going: call it every few seconds.
+  /// The next event; nullopt: none has arrived. Also maintains the heartbeats, so it must be called
+  /// every few seconds.
   LineResult<std::optional<Event>> next();
-  /// Becomes readable when next() may have something.
+  /// Descriptor that becomes readable when next() may have an event.
   int descriptor() const;
-  /// Says goodbye; the destructor just closes.
+  /// Closes the connection with AMQP's handshake; the destructor closes without it.
   void close();
 
 private:

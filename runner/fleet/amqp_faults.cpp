@@ -10,7 +10,7 @@ LineFault refused(std::string message, std::string remedy = {}) {
   return {{std::move(message), std::move(remedy)}, true};
 }
 
-/// What the broker said: "530 NOT_ALLOWED - vhost x not found".
+/// Error with the broker's own text: "530 NOT_ALLOWED - vhost x not found".
 LineFault closed_by_broker(int code, const amqp_bytes_t &text, const std::string &attempt) {
   const std::string said(static_cast<const char *>(text.bytes), text.len);
   const std::string message = attempt + ": " + said;

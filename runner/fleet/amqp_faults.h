@@ -1,5 +1,5 @@
-// librabbitmq's status codes and the broker's refusals as sentences that say what to do, and which of
-// them are final. Only amqp.cpp uses it. Thread: any.
+// Translation of librabbitmq's status codes and the broker's refusals into sentences with a remedy,
+// and into final or temporary faults. Only amqp.cpp uses it. Thread: any.
 #pragma once
 
 #include "runner/fleet/amqp.h"
@@ -14,7 +14,7 @@ LineResult<void> check_reply(const amqp_rpc_reply_t &reply, const std::string &a
                              const std::string &place);
 /// An error when `method` closes the channel or connection, or ends a consumer.
 LineResult<void> check_close(const amqp_method_t &method, const std::string &attempt);
-/// Trusts the address's authorities, or the system's, and takes its certificate.
+/// Sets the trusted authorities (the address's or the system's) and the client's certificate.
 LineResult<void> set_certificates(amqp_socket_t *socket, const BrokerAddress &address);
 
 } // namespace warpwright::runner::fleet

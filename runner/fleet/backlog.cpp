@@ -10,7 +10,7 @@ constexpr std::size_t kMaxStored = 10'000;
 std::optional<Receipt> Backlog::keep(const std::string &key, Stored stored) {
   std::optional<Receipt> dropped;
   if (const auto copy = stored_.find(key); copy != stored_.end()) {
-    dropped = copy->second.receipt; // of an older connection, or a copy: one is enough
+    dropped = copy->second.receipt; // the older of two copies; one suffices
     copy->second = std::move(stored);
     return dropped;
   }

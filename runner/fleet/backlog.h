@@ -1,6 +1,7 @@
-// Verdicts that nobody has asked for yet: a session's client that has come back gets what was finished
-// while it was away, and keeps it unacknowledged until verify() asks for its key. Also remembers, within
-// limits, the keys that are over, so that late copies are dropped. Thread: the client's strand.
+// Verdicts without a caller. The client of a named session gets the verdicts that finished while it
+// was away and keeps each unacknowledged until verify() asks for its key. The backlog also
+// remembers a limited number of finished keys, so that late copies are dropped. Thread: the
+// client's strand.
 #pragma once
 
 #include "runner/fleet/line.h"
@@ -17,13 +18,13 @@ public:
     Receipt receipt;
   };
 
-  /// So many stored verdicts are on their way.
+  /// Sets the number of stored verdicts that will arrive.
   void expect(std::uint32_t count) { expected_ = count; }
   bool is_in() const { return expected_ == 0; }
-  /// Counts one verdict in. @return true when it was the last that was expected
+  /// Counts one arrived verdict. @return true for the last expected one
   bool arrived() { return expected_ > 0 && --expected_ == 0; }
 
-  /// @return the receipt of one that had to make room
+  /// Keeps a verdict. @return the receipt of a verdict that was dropped: a copy, or another one when full
   std::optional<Receipt> keep(const std::string &key, Stored stored);
   std::optional<Stored> claim(const std::string &key);
 

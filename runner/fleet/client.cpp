@@ -1,5 +1,5 @@
-// States of a job: held (the line is not up, or stored verdicts are still coming in) -> published ->
-// answered. The line keeps what is published; this keeps who waits.
+// States of a job: held (no connection, or stored verdicts are still arriving) -> published ->
+// answered. The line keeps published messages; the client keeps the callers that wait.
 #include "runner/fleet/client.h"
 #include "runner/fleet/backlog.h"
 #include "runner/fleet/line.h"
@@ -16,7 +16,7 @@ namespace warpwright::runner::fleet {
 namespace {
 
 constexpr std::chrono::milliseconds kWhoLimit{1'000};
-/// Stored verdicts that the broker has announced come in at once, or something is wrong.
+/// Time limit for the arrival of the stored verdicts that the broker announced.
 constexpr std::chrono::seconds kBacklogLimit{5};
 constexpr std::int32_t kNamedSessionMs = 24 * 3600 * 1000, kUnnamedSessionMs = 5 * 60 * 1000;
 constexpr std::int32_t kProgressMessages = 1000;
@@ -32,14 +32,14 @@ std::string random_name() {
   return name;
 }
 
-/// Orders a client's own job and its cancelling; not compared between hosts.
+/// Orders a client's job and its cancellation; not compared between hosts.
 std::int64_t microseconds_now() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
-/// The queue for a job. Errors: a name that means something on one host only.
+/// The queue for a job. Errors: a name that has a meaning only on one host.
 Result<std::string> route(const std::string &device) {
   if (device.empty())
     return jobs_queue(kAnyType);
@@ -56,7 +56,8 @@ Topology client_topology(const std::string &name, bool named) {
   Topology topology;
   topology.connection_name = "warpwright client " + std::string(host);
   topology.exchanges = {kControlExchange};
-  // Exclusive: it goes with its connection, and a second client of the session is refused.
+  // The exclusive queue is deleted with its connection, and a second client of the session is
+  // refused.
   topology.queues.push_back(
       {.name = progress_queue(name),
        .exclusive = true,
@@ -79,7 +80,7 @@ public:
         name_(address_.session.empty() ? "unnamed." + random_name() : address_.session),
         timer_(executor) {}
   ~FleetClient() override {
-    if (address_.session.empty()) // nobody will come back for them
+    if (address_.session.empty()) // without a session name, no client will ask for these jobs
       for (const auto &[key, job] : jobs_)
         send_cancel(key);
   }
@@ -148,7 +149,7 @@ public:
     const bool first = job.waiters.empty();
     job.waiters.push_back({id, std::move(on_stage), std::move(callback)});
     keys_[id] = key;
-    if (!first) // the same job twice is one job
+    if (!first) // the same key again is the same job
       return id;
     VerifyOptions sent = options;
     sent.job = key;
@@ -215,7 +216,7 @@ private:
 
   void on_connected(const std::vector<QueueState> &queues) {
     const QueueState &replies = queues.at(1);
-    if (replies.is_new) // it had expired or was lost, and with it perhaps verdicts
+    if (replies.is_new) // the queue expired or was lost, perhaps with verdicts
       for (auto &[key, job] : jobs_)
         job.published = false;
     connected_ = true;
@@ -259,7 +260,7 @@ private:
         {});
   }
 
-  /// Ends the job for all that wait for it.
+  /// Ends the job for all callers that wait for it.
   void answer(const std::string &key, const Result<model::Verdict> &verdict) {
     auto entry = jobs_.extract(key);
     if (!entry)
@@ -300,7 +301,7 @@ private:
     const auto job = jobs_.find(key->get<std::string>());
     if (job == jobs_.end())
       return;
-    const std::vector<Waiter> waiters = job->second.waiters; // callbacks may cancel
+    const std::vector<Waiter> waiters = job->second.waiters; // a copy, because callbacks may cancel
     for (const Waiter &waiter : waiters)
       if (waiter.on_stage)
         waiter.on_stage(*stage);
@@ -348,13 +349,13 @@ private:
     if (query.answer.devices.empty() && query.answer.notes.empty())
       query.answer.notes.push_back("No runner of the fleet at " + address_.place() +
                                    " answered within a second.");
-    // GPUs before CPUs, as a single runner sorts its own.
+    // GPUs before CPUs, the same order as in a single runner's list.
     std::ranges::stable_sort(query.answer.devices, std::greater<>(),
                              [](const auto &device) { return device.kind == "cuda"; });
     query.callback(std::move(query.answer));
   }
 
-  /// Until a connection comes about after all.
+  /// Refuses requests until a connection succeeds after all.
   void refuse(const Error &error) {
     refusal_ = error;
     for (const auto &opener : std::exchange(openers_, {}))
@@ -373,7 +374,7 @@ private:
   std::optional<Error> refusal_, last_fault_;
   std::vector<std::function<void(Result<void>)>> openers_;
   std::map<std::string, Job> jobs_;          ///< by key
-  std::map<std::int64_t, std::string> keys_; ///< of jobs, by the id that verify() gave
+  std::map<std::int64_t, std::string> keys_; ///< keys of jobs, by the id that verify() returned
   std::map<std::int64_t, Query> queries_;
   Backlog backlog_;
   std::int64_t next_id_ = 1;

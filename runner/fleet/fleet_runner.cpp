@@ -1,5 +1,5 @@
-// States of a job: waiting -> running (asked of the service) -> publishing (its verdict is on its way to
-// the broker) -> gone, with its verdict remembered for a while.
+// States of a job: waiting -> running (requested from the service) -> publishing (its verdict is
+// being sent to the broker) -> erased, with its verdict remembered for a while.
 #include "runner/fleet/fleet_runner.h"
 #include "runner/fleet/line.h"
 #include "runner/fleet/messages.h"
@@ -34,7 +34,7 @@ std::string runner_name() {
          std::to_string(std::random_device{}());
 }
 
-/// Two clients' keys do not meet.
+/// Identity of a job; it includes the client's queue, so that keys of two clients cannot collide.
 std::string identity(const Delivery &delivery) {
   return delivery.reply_to + "\n" + delivery.message_id;
 }
@@ -109,12 +109,12 @@ private:
     std::string key, reply_to, fingerprint;
     std::string type;
     bool suspect = false;
-    json request;                        ///< until it runs
-    std::vector<Receipt> receipts;       ///< of all its deliveries
-    std::string device;                  ///< of the service, while it runs
-    std::optional<std::int64_t> running; ///< the request's id
-    std::string stage;                   ///< last reported
-    std::optional<std::string> reply;    ///< once it is on its way
+    json request;                        ///< until the job runs
+    std::vector<Receipt> receipts;       ///< for all its deliveries
+    std::string device;                  ///< device of the service, while the job runs
+    std::optional<std::int64_t> running; ///< id of the request to the service
+    std::string stage;                   ///< as last reported
+    std::optional<std::string> reply;    ///< once it is being sent
   };
 
   template <class Then>
@@ -153,7 +153,7 @@ private:
                                          std::move(handlers));
   }
 
-  /// The broker delivers again all that it has not been told to forget. What runs, runs on.
+  /// The broker will deliver all unacknowledged jobs again. Running jobs continue.
   void on_lost(const Error &error) {
     log::warning("the broker is away", {{"broker", address_.place()}, {"reason", describe(error)}});
     for (const std::string &name : std::exchange(waiting_, {}))
@@ -169,7 +169,7 @@ private:
       return on_control(delivery.body);
     }
     const auto request = parse_object(delivery.body);
-    if (!is_job(delivery) || !request) { // nobody to tell
+    if (!is_job(delivery) || !request) { // there is no client to answer
       log::warning("dropped a message that is no job", {{"queue", delivery.queue}});
       return line_->settle(receipt, Settlement::Done);
     }
@@ -187,14 +187,14 @@ private:
     }
     if (const std::int64_t *cancelled = cancelled_.find(name);
         cancelled && number_of(request, "sent") <= *cancelled)
-      return line_->settle(receipt, Settlement::Done); // its client has been told
+      return line_->settle(receipt, Settlement::Done); // its client has already been answered
     Job job{.key = delivery.message_id, .reply_to = delivery.reply_to, .fingerprint = fingerprint};
     job.type = source.type;
     job.suspect = source.kind == Source::Kind::Suspects;
     job.request = request;
     job.receipts = {receipt};
     const auto [entry, is_new] = jobs_.try_emplace(name, std::move(job));
-    if (!is_new) // the receipt is not kept: the other job's end settles only its own
+    if (!is_new) // the refused delivery has its own receipt, and the other job settles only its own
       return refuse_clash(delivery, receipt);
     if (const FinishedJob *done = finished_.find(name); done && done->fingerprint == fingerprint)
       return publish(name, entry->second, done->reply);
@@ -214,7 +214,7 @@ private:
                    [this, receipt](Published) { line_->settle(receipt, Settlement::Done); });
   }
 
-  /// Starts what may start: all that waits, but a suspect only when nothing else runs, and then alone.
+  /// Starts all waiting jobs. A suspect starts only when nothing else runs, and then runs alone.
   void pump() {
     const auto running = [](const auto &entry) { return entry.second.running.has_value(); };
     const auto suspect = [this](const std::string &name) { return jobs_.at(name).suspect; };
@@ -242,13 +242,13 @@ private:
     json options = job.request.value("options", json::object());
     if (options.is_object()) {
       options["device"] = job.device;
-      options.erase("job"); // the copies are this class's to tell
+      options.erase("job"); // this class recognizes copies, so the service needs no key
     }
     json params = {{"task", job.request.value("task", json())},
                    {"plan", job.request.value("plan", json())},
                    {"options", std::move(options)}};
     job.request = nullptr;
-    job.running = 0; // an answer that comes at once must find it
+    job.running = 0; // set first, because the answer may come at once
     const std::int64_t id =
         ask_service("verify", std::move(params), [name](Impl &self, const rpc::Outcome &outcome) {
           self.on_outcome(name, outcome);
@@ -257,7 +257,8 @@ private:
       found->second.running = id;
   }
 
-  /// The device of that type with the fewest jobs of the fleet; of the best type when any, or any GPU, will do.
+  /// The device of that type with the fewest running jobs of the fleet. For "any" and "cuda", a
+  /// device of the best type.
   std::string choose_device(const std::string &type) const {
     const bool any = type == kAnyType || type == kGpuType;
     const std::string wanted = any ? devices_.front().type : type;
@@ -285,11 +286,12 @@ private:
         set_host(verdict["device"]);
       publish(name, job, dump({{"verdict", std::move(verdict)}}));
     } else if (outcome.error().code == rpc::kRequestCancelled) {
-      settle(job, Settlement::Done); // its client has been told
+      settle(job, Settlement::Done); // its client has already been answered
       jobs_.erase(found);
     } else if (outcome.error().code == rpc::kInternalError &&
                (!job.suspect || is_not_started(outcome.error()))) {
-      // This host's trouble, or the moment's. A suspect's runner answers with what may be the suspect's.
+      // The cause is this host or temporary. A suspect's error may be caused by the suspect, so it
+      // is returned only if its worker did not start.
       log::warning("gives a job back", {{"job", job.key}, {"reason", outcome.error().message}});
       give_back(name);
     } else
@@ -299,7 +301,8 @@ private:
     pump();
   }
 
-  /// After a while, in which runners without that trouble get further.
+  /// Returns the job to the broker after a delay, in which runners without this problem can
+  /// proceed.
   void give_back(const std::string &name) {
     auto timer = std::make_shared<boost::asio::steady_timer>(executor_, kGiveBackDelay);
     timer->async_wait([weak = weak_from_this(), name, timer](boost::system::error_code) {
@@ -396,7 +399,7 @@ private:
   std::map<std::string, Job> jobs_; ///< by identity()
   std::deque<std::string> waiting_;
   Recent<FinishedJob> finished_{kFinishedBytes};
-  Recent<std::int64_t> cancelled_{kCancelledBytes}; ///< when it was sent
+  Recent<std::int64_t> cancelled_{kCancelledBytes}; ///< time at which the cancellation was sent
   std::unique_ptr<BrokerLine> line_;
 };
 

@@ -1,4 +1,4 @@
-// The thread's side owns all but the mailbox; the mailbox wakes it through an eventfd.
+// Thread of a BrokerLine. It owns all state except the mailbox, which wakes it through an eventfd.
 #include "runner/fleet/line.h"
 #include "support/exclusive.h"
 
@@ -22,11 +22,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{5'000};
-/// Often enough for heartbeats of 10 s.
+/// Short enough for heartbeats of 10 s.
 constexpr std::chrono::milliseconds kIdle{1'000};
-/// A broker that answers heartbeats and confirms nothing for so long has lost the message.
+/// Time without a confirmation after which a message counts as lost, although heartbeats are
+/// answered.
 constexpr std::chrono::seconds kConfirmLimit{120};
-/// The broker gives up on each after some seconds, within which it may just have been starting.
+/// Consecutive failures before the queue is deleted. Each takes some seconds, during which the
+/// broker may still be starting.
 constexpr int kFailuresOfQueue = 3;
 
 struct Publish {
@@ -45,7 +47,7 @@ using Command = std::variant<Publish, Send, Settle, Stop>;
 
 struct Unconfirmed {
   Publish publish;
-  std::optional<std::uint64_t> sequence; ///< on this connection; empty: not sent on it
+  std::optional<std::uint64_t> sequence; ///< on this connection; nullopt: not sent on it
   Clock::time_point sent;
   bool returned = false;
 };
@@ -59,7 +61,7 @@ public:
       : executor_(boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked)),
         address_(std::move(address)), topology_(std::move(topology)),
         handlers_(std::move(handlers)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    sigset_t all, before; // signals are the main thread's
+    sigset_t all, before; // blocked in the new thread, because the main thread handles signals
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     thread_ = std::thread([this] { run(); });
@@ -86,7 +88,7 @@ private:
         pause = kFirstPause;
         fault = serve();
         if (!fault)
-          break; // asked to stop
+          break; // stop was requested
       }
       connection_.reset();
       for (auto &[id, message] : unconfirmed_)
@@ -101,7 +103,7 @@ private:
       connection_->close();
   }
 
-  /// Nothing when the line is up.
+  /// nullopt: the connection is up.
   std::optional<LineFault> connect() {
     auto connection = AmqpConnection::open(address_, topology_.connection_name);
     if (!connection)
@@ -127,8 +129,8 @@ private:
     return std::nullopt;
   }
 
-  /// A quorum queue can stay without a leader when a single broker dies in the moment after it made the
-  /// queue (seen with RabbitMQ 3.10.8). Nothing but deleting it helps then.
+  /// A quorum queue can stay without a leader if a single broker dies just after it created the
+  /// queue (seen with RabbitMQ 3.10.8). Only deleting the queue helps then.
   void count_failure(const LineFault &fault) {
     const bool same = fault.queue == failing_queue_;
     const bool counts = std::ranges::any_of(topology_.queues, [&](const QueueSpec &queue) {
@@ -138,7 +140,7 @@ private:
     failures_ = !counts ? 0 : same ? failures_ + 1 : 1;
   }
 
-  /// Until the connection breaks, or nothing when asked to stop.
+  /// Runs until the connection breaks; nullopt: stop was requested.
   std::optional<LineFault> serve() {
     for (;;) {
       if (auto done = take_commands(); !done)
@@ -208,7 +210,7 @@ private:
     return {};
   }
 
-  LineResult<void> handle(Returned &returned) { // its confirmation follows
+  LineResult<void> handle(Returned &returned) { // the message's confirmation follows
     for (auto &[id, unconfirmed] : unconfirmed_) {
       const Message &message = unconfirmed.publish.message;
       if (message.mandatory && unconfirmed.sequence && message.message_id == returned.message_id &&
@@ -228,7 +230,7 @@ private:
         ++entry;
         continue;
       }
-      if (!confirmation.accepted) { // sent again after the pause of check_confirmations
+      if (!confirmation.accepted) { // check_confirmations sends it again after its pause
         message.sequence.reset();
         ++entry;
         continue;
@@ -257,14 +259,16 @@ private:
     return {};
   }
 
-  /// Down: takes the mail, so that publishing goes on and a stop is seen, until the pause is over.
+  /// Waits while the connection is down. Still handles commands, so that messages are queued and a
+  /// stop is noticed.
   void rest(std::chrono::milliseconds pause) {
-    std::uniform_real_distribution<double> spread(0.5, 1.0); // a fleet must not return in one wave
+    // clients of a fleet must not reconnect at the same time
+    std::uniform_real_distribution<double> spread(0.5, 1.0);
     const auto until =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(pause * spread(random_));
     for (auto now = Clock::now(); !stopped_ && now < until; now = Clock::now()) {
       wait(std::chrono::ceil<std::chrono::milliseconds>(until - now), -1);
-      (void)take_commands(); // no connection, no fault
+      (void)take_commands(); // no connection, so no fault
     }
   }
 
@@ -290,11 +294,11 @@ private:
   Exclusive<std::deque<Command>> mailbox_;
   int wake_;
   std::optional<AmqpConnection> connection_;
-  std::uint64_t generation_ = 0; ///< of the connection
+  std::uint64_t generation_ = 0; ///< number of the connection
   std::map<std::uint64_t, Unconfirmed> unconfirmed_;
   std::uint64_t next_id_ = 1;
   std::minstd_rand random_{std::random_device{}()};
-  std::string failing_queue_; ///< which the last attempts failed at
+  std::string failing_queue_; ///< queue at which the last attempts failed
   int failures_ = 0;
   bool stopped_ = false;
   std::thread thread_;

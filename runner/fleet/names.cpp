@@ -10,7 +10,7 @@ namespace {
 
 const std::string kReplies = "warpwright.replies.", kProgress = "warpwright.progress.";
 
-/// Lower-case letters and digits between anything else.
+/// Splits text into words of letters and digits, in lower case.
 std::vector<std::string> words_of(const std::string &text) {
   std::vector<std::string> words(1);
   for (const char c : text)
@@ -23,7 +23,7 @@ std::vector<std::string> words_of(const std::string &text) {
   return words;
 }
 
-/// What says how a GPU is built in, not which it is: "80gb", "sxm4", "hbm3", "pcie".
+/// Whether a word describes a GPU's variant and not its model: "80gb", "sxm4", "hbm3", "pcie".
 bool is_variant(const std::string &word) {
   static const std::set<std::string> kWords = {"pcie",   "nvl",    "generation", "edition",
                                                "server", "laptop", "workstation"};

@@ -1,4 +1,4 @@
-// A map that remembers the newest entries within a limit of bytes. Thread: one at a time.
+// A map that keeps the newest entries within a limit of bytes. Thread: one at a time.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@ public:
 
   void put(const std::string &key, Value value, std::size_t size_bytes) {
     if (const auto [entry, is_new] = entries_.try_emplace(key, std::move(value)); !is_new) {
-      entry->second = std::move(value); // its place in the order, and its size, stay
+      entry->second = std::move(value); // keeps its position in the order and its counted size
       return;
     }
     order_.emplace_back(key, size_bytes + key.size());
@@ -25,7 +25,7 @@ public:
       order_.pop_front();
     }
   }
-  /// nullptr when it is not there, or no longer.
+  /// nullptr: unknown or no longer remembered.
   const Value *find(const std::string &key) const {
     const auto found = entries_.find(key);
     return found == entries_.end() ? nullptr : &found->second;

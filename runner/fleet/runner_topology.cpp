@@ -4,12 +4,13 @@
 namespace warpwright::runner::fleet {
 namespace {
 
-/// Of the general queue: hosts with a GPU are served before those without.
+/// Consumer priorities on the general queue: runners with a GPU are served first.
 constexpr int kGpuPriority = 10, kCpuPriority = 0;
-/// A device works on one job while the next is compiled.
+/// Per device: one job that runs, and another that is compiled meanwhile.
 constexpr int kJobsPerDevice = 2;
 
-/// At-least-once dead-lettering: what leaves this queue is in the next before it is gone from here.
+/// Makes a queue with at-least-once dead-lettering: a message is stored in the next queue before it
+/// is removed from this one.
 QueueSpec limited_queue(const std::string &name, int deliveries, const std::string &next) {
   return {.name = name,
           .durable = true,

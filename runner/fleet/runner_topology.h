@@ -1,4 +1,4 @@
-// Which queues a runner serves, from the devices it has.
+// Queues that a runner serves, according to its devices.
 // Thread: values, any.
 #pragma once
 
@@ -10,26 +10,26 @@
 namespace warpwright::runner::fleet {
 
 struct FleetDevice {
-  std::string name; ///< of the service: "cuda:0"
+  std::string name; ///< of the service's device: "cuda:0"
   std::string type; ///< "h200"
 };
 
-/// Where a delivery came from.
+/// Source of a delivery.
 struct Source {
   enum class Kind { Jobs, Suspects, Dead, Control } kind = Kind::Jobs;
-  std::string type; ///< of Jobs and Suspects: "h200", "any"
+  std::string type; ///< for Jobs and Suspects: "h200", "any"
 };
 
 struct RunnerTopology {
   Topology topology;
-  std::map<std::string, Source> sources; ///< by queue
+  std::map<std::string, Source> sources; ///< by queue name
 };
 
-/// How often a job is delivered before its verdict is that it was given up.
+/// Number of deliveries from a jobs queue and from a suspects queue, after which a job moves on.
 inline constexpr int kJobDeliveries = 4, kSuspectDeliveries = 3;
 
 /// @param devices best first, at least one
-/// @param name of the runner, unique in the fleet
+/// @param name the runner's name, unique in the fleet
 RunnerTopology runner_topology(const std::vector<FleetDevice> &devices, const std::string &name);
 
 } // namespace warpwright::runner::fleet

@@ -1,4 +1,4 @@
-// File names are cgroup v2's (kernel documentation, admin-guide/cgroup-v2).
+// Control groups by files of cgroup v2 (kernel documentation, admin-guide/cgroup-v2).
 #include "runner/isolation/control_group.h"
 #include "runner/isolation/privileges.h"
 
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kRunnerGroup = "warpwright-runner";
-const std::string kPrefix = "warpwright-"; // then the supervisor's process id
+const std::string kPrefix = "warpwright-"; // followed by the supervisor's process id
 constexpr std::chrono::milliseconds kFreezeLimit{1'000}, kEndLimit{2'000}, kLook{1};
 
 bool write_text(const fs::path &file, const std::string &text) {
@@ -37,7 +37,7 @@ std::string read_text(const fs::path &file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Where cgroup2 is mounted, and in it this process's group; empty without.
+/// This process's group in the mounted cgroup2 hierarchy; empty: none.
 fs::path own_group() {
   std::ifstream mounts("/proc/self/mountinfo"), groups("/proc/self/cgroup");
   fs::path mount;
@@ -54,7 +54,7 @@ fs::path own_group() {
   return {};
 }
 
-/// In which a runner's groups are made.
+/// The group in which a runner makes its groups.
 fs::path parent_group() {
   const fs::path own = own_group();
   return own.filename() == kRunnerGroup ? own.parent_path() : own;
@@ -84,7 +84,7 @@ void delegate_control_group() {
 }
 
 ControlGroup ControlGroup::make(WorkerKind kind) {
-  static int made = 0; // one thread makes them
+  static int made = 0; // only one thread makes groups
   ControlGroup group;
   const fs::path parent = parent_group();
   if (parent.empty())
@@ -123,7 +123,7 @@ void ControlGroup::remove_leftovers() {
         std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), pid).ec ==
             std::errc() &&
         pid > 0 && kill(pid, 0) != 0 && errno == ESRCH)
-      fs::remove(entry.path(), error); // the kernel refuses while a process is in it
+      fs::remove(entry.path(), error); // the kernel refuses while the group has a process
   }
 }
 
@@ -161,9 +161,9 @@ bool ControlGroup::freeze(bool wanted) const {
 void ControlGroup::end() {
   if (!is_made())
     return;
-  write_text(path_ / "cgroup.kill", "1"); // Linux 5.14
+  write_text(path_ / "cgroup.kill", "1"); // Linux 5.14 and later
   std::error_code error;
-  // Its processes leave it while they end.
+  // Processes leave the group while they end.
   for (const auto end = std::chrono::steady_clock::now() + kEndLimit;
        !fs::remove(path_, error) && std::chrono::steady_clock::now() < end;)
     std::this_thread::sleep_for(kLook);

@@ -1,5 +1,5 @@
-// A control group (cgroup v2) for one enclosure: limits of memory and processes where the
-// controllers are delegated, and freezing and killing all of it wherever a group can be made.
+// A control group (cgroup v2) for one enclosure. It limits memory and processes if those
+// controllers are delegated, and can freeze and kill the whole enclosure if a group can be made.
 // Thread: any.
 #pragma once
 
@@ -7,30 +7,31 @@
 
 namespace warpwright::runner {
 
-/// Makes this process the only one of a group of its own, so that its parent group can have limited
-/// groups beside it (cgroup v2's rule of no internal processes). Only where this process is alone in
-/// its group, as in a unit of systemd with Delegate=yes. Nothing happens elsewhere.
+/// Moves this process into a new child group, so that its former group may contain groups with
+/// limits (cgroup v2 allows no processes in inner groups). Only if this process is alone in its
+/// group, as in a systemd unit with Delegate=yes; otherwise no effect.
 void delegate_control_group();
 
 class ControlGroup {
 public:
   ControlGroup() = default;
-  /// Below this process's own group. A group that cannot be made is an object that is_made() denies.
+  /// Makes a group below this process's own group. If that fails, is_made() is false.
   static ControlGroup make(WorkerKind kind);
-  /// Removes the empty groups that supervisors which were killed have left behind.
+  /// Removes empty groups left by supervisors that were killed.
   static void remove_leftovers();
   ControlGroup(ControlGroup &&other) noexcept { *this = std::move(other); }
   ControlGroup &operator=(ControlGroup &&other) noexcept;
-  /// Kills what is in it.
+  /// Kills all processes in the group and removes it.
   ~ControlGroup() { end(); }
 
   bool is_made() const { return !path_.empty(); }
-  /// The calling process enters it. In a child: the group stays the parent's to end.
+  /// Moves the calling process into the group. For a child process; the parent still ends the
+  /// group.
   bool join() const;
-  /// Returns when all of it stands still, or goes on. False: it cannot.
+  /// Freezes or thaws all processes and returns when that is done. False: failed.
   bool freeze(bool wanted) const;
   void end();
-  /// In a child: forgets it without ending it.
+  /// For a child process: forgets the group without ending it.
   void release() { path_.clear(); }
   IsolationLayer layer() const;
 

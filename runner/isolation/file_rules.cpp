@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Libraries, locales, and what says how many cores and how much memory there are.
+/// Libraries, locales, and files that describe cores and memory.
 const std::vector<fs::path> kSystem = {"/usr",
                                        "/lib",
                                        "/lib64",
@@ -28,10 +28,10 @@ const std::vector<fs::path> kSystem = {"/usr",
                                        "/proc/filesystems",
                                        "/sys/devices/system",
                                        "/sys/fs/cgroup"};
-/// What the driver reads beyond.
+/// Further paths that the driver reads.
 const std::vector<fs::path> kDriverReads = {
     "/proc", "/sys", "/etc/nvidia", "/etc/passwd", "/etc/nsswitch.conf", "/run/nvidia", "/opt"};
-/// Where the programs that an interpreter starts lie, and how Debian names them.
+/// Folders of programs that an interpreter starts, and Debian's links to them.
 const std::vector<fs::path> kPrograms = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"};
 const std::vector<fs::path> kPythonReads = {"/etc/alternatives", "/etc/group"};
 
@@ -48,7 +48,7 @@ std::vector<fs::path> entries(const fs::path &folder, const std::string &prefix)
   return found;
 }
 
-/// Colon-separated, for drivers that need more than is known here.
+/// Colon-separated paths, for drivers that need more than these lists.
 std::vector<fs::path> paths_from(const char *variable) {
   std::vector<fs::path> paths;
   std::stringstream text(std::getenv(variable) ? std::getenv(variable) : "");
@@ -91,9 +91,9 @@ FileRules file_rules(const Sandbox &sandbox) {
   for (const char *variable : {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "PYTHONPATH"})
     add(rules.executable, paths_from(variable));
   add(rules.executable, kPrograms);
-  add(rules.executable, sandbox.readable); // an interpreter of the user's, a toolkit's compiler
+  add(rules.executable, sandbox.readable); // a user's interpreter, a toolkit's compiler
   rules.devices.push_back("/dev/zero");
-  rules.writable.push_back("/dev/shm"); // semaphores of the compilers' process pool
+  rules.writable.push_back("/dev/shm"); // for semaphores of the compilers' process pool
   return rules;
 }
 

@@ -1,5 +1,6 @@
-// Order matters twice: each layer is entered while what it needs is still permitted, and a failed
-// namespace is tried again without, in a fresh process, as a half-made one is of no use.
+// Entry into the layers of isolation. Each layer is entered while the calls that it needs are still
+// permitted. If the namespaces cannot be made, a new process tries again with fewer, because a
+// partly set up process is not reused.
 #include "runner/isolation/guest.h"
 #include "runner/isolation/landlock.h"
 #include "runner/isolation/privileges.h"
@@ -31,12 +32,12 @@ constexpr int kProcesses = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS, kNice = 1
 constexpr std::size_t kLongestReport = 1 << 16;
 constexpr int kMostKilled = 10;
 
-/// As fork() in a process of one thread.
+/// Same as fork() in a process with one thread, with new namespaces.
 pid_t fork_into(int namespaces) {
   return static_cast<pid_t>(syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0));
 }
 
-/// The same user and group in the new namespace: the only ones that it has.
+/// Maps the user and group to themselves in the new namespace, which has no others.
 std::string map_user(uid_t uid, gid_t gid) {
   const auto write_to = [](const char *file, const std::string &text) {
     std::ofstream stream(file);
@@ -49,7 +50,7 @@ std::string map_user(uid_t uid, gid_t gid) {
   return std::string("cannot map the user: ") + std::strerror(errno);
 }
 
-/// Namespaces to try, best first; 0 needs nothing.
+/// Sets of namespaces to try, best first; 0 always works.
 std::vector<int> attempts(const Sandbox &sandbox) {
   const int network = is_wanted("network") ? CLONE_NEWNET : 0,
             view = is_wanted("view") && !sandbox.sees_all ? CLONE_NEWNS : 0,
@@ -89,7 +90,7 @@ bool is_active(const std::vector<IsolationLayer> &layers, const std::string &nam
       layers, [&](const IsolationLayer &layer) { return layer.active && layer.name == name; });
 }
 
-/// Of device files proper: folders of them need not be open.
+/// Device files without folders, which need not be accessible.
 std::vector<fs::path> without_folders(const std::vector<fs::path> &paths) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -99,10 +100,10 @@ std::vector<fs::path> without_folders(const std::vector<fs::path> &paths) {
   return files;
 }
 
-/// The first to go where memory is short.
+/// Makes the process the first to be killed when memory is short.
 void offer_to_the_killer() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
-/// Those that a supervisor waits for are its own.
+/// Unblocks the signals that the supervisor blocked for itself.
 void unblock_signals() {
   sigset_t none;
   sigemptyset(&none);
@@ -124,7 +125,8 @@ json receive_report(int control) {
   return json::parse(text, text + std::max<ssize_t>(size, 0), nullptr, false);
 }
 
-/// Of a new process in `flags`. Returns in the worker; init, and what fails, ends here.
+/// Enters the namespaces in a new process that was made with `flags`. Returns only in the worker;
+/// the init process and failures end here.
 std::vector<IsolationLayer> enter_namespaces(const Sandbox &sandbox, const FileRules &rules,
                                              int flags, const std::string &problem,
                                              const ControlGroup &group, int control, uid_t uid,
@@ -204,7 +206,7 @@ Forked fork_guest(const Sandbox &sandbox) {
     int status = 0;
     if (pid > 0)
       waitpid(pid, &status, 0);
-    // Who was killed says nothing of what the kernel grants: less is not tried for that.
+    // A kill says nothing about what the kernel permits, so the same namespaces are tried again.
     if (WIFSIGNALED(status) && ++killed < kMostKilled)
       continue;
     if (problem.empty())
@@ -245,7 +247,8 @@ std::vector<IsolationLayer> settle(const Sandbox &sandbox, std::vector<Isolation
   entered("user", [&]() -> IsolationLayer {
     if (sandbox.sees_all)
       return {"user", geteuid() != 0, "it stays the runner's user"};
-    // Without a root of its own a candidate's folder lies where only the worker's user gets.
+    // Without its own root, a candidate's folder lies in one that only the worker's user can
+    // access.
     const bool apart = sandbox.kind == WorkerKind::Candidate && has_view;
     return leave_root(apart ? candidate_uid() : worker_uid(), sandbox.readable,
                       without_folders(devices), private_directory());
@@ -255,7 +258,8 @@ std::vector<IsolationLayer> settle(const Sandbox &sandbox, std::vector<Isolation
   FileRules rules = file_rules(sandbox);
   for (const fs::path &folder : private_directory())
     setenv("TMPDIR", folder.c_str(), 1);
-  if (uses_driver(sandbox.kind)) // it truncates its threads' comm to name them
+  // The driver opens its threads' comm files with truncation to name them.
+  if (uses_driver(sandbox.kind))
     rules.writable.push_back(has_view && sees_itself ? "/proc" : "/proc/self");
   if (sandbox.sees_all)
     rules.readable = rules.executable = {"/"};
@@ -316,7 +320,7 @@ int Guest::wait() {
 }
 
 int Guest::end() {
-  poll(); // one that has just ended by itself keeps its status
+  poll(); // keeps the status of a process that has just ended by itself
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
     int status = 0;
@@ -345,7 +349,7 @@ Guest::Freezing Guest::freeze(bool wanted) {
   if (::send(control_, &order, 1, MSG_NOSIGNAL) != 1 || ::poll(&told, 1, kFreezeLimitMs) != 1)
     return {};
   const ssize_t size = ::recv(control_, answer, sizeof answer, 0);
-  if (size == sizeof(int)) { // it has ended meanwhile
+  if (size == sizeof(int)) { // the process has ended meanwhile
     int status = 0;
     std::memcpy(&status, answer, sizeof status);
     status_ = status;

@@ -1,5 +1,5 @@
-// One enclosure: a process in namespaces, a root and a control group of its own, behind every layer.
-// Only the supervisor (supervisor.h) makes one. Thread: a process's only one.
+// One enclosure: a process with its own namespaces, root and control group, behind all layers of
+// isolation. Only the supervisor (supervisor.h) makes enclosures. Thread: a process's only one.
 #pragma once
 
 #include "runner/isolation/control_group.h"
@@ -14,32 +14,33 @@ public:
   Guest() = default;
   Guest(Guest &&other) noexcept { *this = std::move(other); }
   Guest &operator=(Guest &&other) noexcept;
-  /// Ends all of it, and returns when it has ended.
+  /// Ends all processes of the enclosure and returns when they have ended.
   ~Guest();
 
-  /// A plain child, where isolation is off.
+  /// A plain child process, for use without isolation.
   static Guest of_child(pid_t pid);
 
   bool is_there() const { return pid_ > 0; }
-  /// Of init, or of the process itself where the kernel gives no PID namespace.
+  /// Process id of init, or of the process itself if the kernel permits no PID namespace.
   pid_t pid() const { return pid_; }
   bool has_view() const { return has_view_; }
-  /// Readable when the process has ended; -1 where there is no init.
+  /// Descriptor that is readable when the process has ended; -1: no init.
   int control() const { return control_; }
   /// The wait status of the process once it has ended; does not block.
   std::optional<int> poll();
-  /// As poll(), after at most so long: one that has just ended by itself keeps its status.
+  /// Like poll(), but waits up to the limit, so that a process that is just ending keeps its own
+  /// status.
   std::optional<int> poll_for(int limit_ms);
-  /// As poll(), and waits.
+  /// Like poll(), but waits until the process has ended.
   int wait();
-  /// Ends all of it. @return the wait status of the process
+  /// Ends all processes of the enclosure. @return the wait status of the process
   int end();
 
   struct Freezing {
-    std::string by;    ///< "cgroup", "signals"; empty: it cannot be frozen here
-    bool woke = false; ///< thawing: it had gone on by itself
+    std::string by;    ///< "cgroup", "signals"; empty: freezing is not possible here
+    bool woke = false; ///< after thawing: a process had already been resumed by another
   };
-  /// Returns when every process of it stands still, or may go on.
+  /// Freezes or thaws all processes of the enclosure; returns when that is done.
   Freezing freeze(bool wanted);
 
 private:
@@ -52,20 +53,22 @@ private:
   std::optional<int> status_;
 };
 
-/// Both sides of a fork: the supervisor's has a guest (that is_there() unless nothing could be
-/// forked), the guest's an isolation that settle() completes.
+/// Result of a fork in both processes. The supervisor's has a guest, for which is_there() is true
+/// unless the fork failed. The guest's has the layers entered so far, which settle() completes.
 struct Forked {
-  std::optional<std::vector<IsolationLayer>> inside; ///< what was entered so far
+  /// Layers entered so far; set only in the guest.
+  std::optional<std::vector<IsolationLayer>> inside;
   Guest guest;
 };
 
-/// Needs a process of one thread.
+/// Forks an enclosed process. The calling process must have only one thread.
 Forked fork_guest(const Sandbox &sandbox);
 
-/// The same where isolation is off: a plain fork, which dies with this process.
+/// Plain fork without isolation; the child dies with this process.
 Forked fork_plainly();
 
-/// Inside: every layer that is left. Sets TMPDIR.
+/// Enters the remaining layers, in the guest. Workers without a driver get their system call filter
+/// later, in seal(). Sets TMPDIR.
 std::vector<IsolationLayer> settle(const Sandbox &sandbox, std::vector<IsolationLayer> layers);
 
 } // namespace warpwright::runner

@@ -35,7 +35,7 @@ class Init {
 public:
   Init(pid_t worker, int control) : worker_(worker), control_(control) {}
 
-  /// Ends when the worker has.
+  /// Reaps children; exits when the worker has ended.
   void reap() {
     int status = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WCONTINUED)) > 0;) {
@@ -51,7 +51,7 @@ public:
   void freeze() {
     woken_ = false;
     frozen_ = true;
-    ::kill(-1, SIGSTOP); // all of the namespace but this one, at once
+    ::kill(-1, SIGSTOP); // all other processes of the namespace at once
     int status = 0;
     pid_t pid;
     do
@@ -72,8 +72,8 @@ public:
     send(control_, woken_ ? "w" : "y", 1);
     ::kill(-1, SIGCONT);
     if (std::exchange(woken_, false))
-      return; // it runs: there is no change to wait for
-    int status = 0; // else the next look would take this for somebody else's doing
+      return; // the worker already runs, so no change follows
+    int status = 0; // consume the change, or reap() would count it as another process's doing
     pid_t pid;
     do
       pid = waitpid(worker_, &status, WCONTINUED);
@@ -90,7 +90,7 @@ private:
   bool woken_ = false, frozen_ = false;
 };
 
-/// Of all processes, as /proc tells them.
+/// Process and parent ids of all processes, from /proc.
 std::vector<std::pair<pid_t, pid_t>> parents() {
   std::vector<std::pair<pid_t, pid_t>> found;
   std::error_code error;
@@ -133,7 +133,7 @@ void serve_as_init(pid_t worker, int control) {
   const int children = children_descriptor();
   close_all_but({control, children});
   Init init(worker, control);
-  init.reap(); // what ended before signals were watched
+  init.reap(); // processes that ended before the signal was watched
   for (;;) {
     pollfd wanted[] = {{control, POLLIN, 0}, {children, POLLIN, 0}};
     if (::poll(wanted, 2, -1) < 0 && errno != EINTR)
@@ -147,7 +147,7 @@ void serve_as_init(pid_t worker, int control) {
     char order = 0;
     const ssize_t count = ::recv(control, &order, 1, MSG_DONTWAIT);
     if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
-      std::_Exit(1); // the supervisor is gone
+      std::_Exit(1); // the supervisor has ended
     if (count == 1 && order == static_cast<char>(InitOrder::Freeze))
       init.freeze();
     else if (count == 1 && order == static_cast<char>(InitOrder::Thaw))
@@ -166,7 +166,8 @@ void kill_descendants() {
           grew |= all.insert(pid).second;
     }
     all.erase(getpid());
-    // A fork between two of these is found by the next round: whoever stands still forks nothing.
+    // A process forked between the two signals is found in the next round; stopped processes cannot
+    // fork.
     for (const int signal : {SIGSTOP, SIGKILL})
       for (const pid_t pid : all)
         ::kill(pid, signal);
@@ -175,8 +176,8 @@ void kill_descendants() {
       ended = waitpid(-1, nullptr, WNOHANG);
     while (ended > 0);
     if (ended < 0)
-      return; // there is no child, so no descendant
-    const timespec moment{0, 1'000'000}; // for those that were killed to end
+      return; // no child, so no descendant
+    const timespec moment{0, 1'000'000}; // time for the killed processes to end
     nanosleep(&moment, nullptr);
   }
 }

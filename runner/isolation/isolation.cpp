@@ -1,4 +1,4 @@
-// Kinds, switches and reports; supervisor.cpp enters the layers.
+// Kinds of workers, switches and reports of isolation. guest.cpp enters the layers.
 #include "runner/isolation/isolation.h"
 #include "runner/isolation/requirement.h"
 #include "runner/isolation/supervisor.h"
@@ -107,7 +107,7 @@ void Isolation::seal() {
 
 std::string Isolation::missing() const {
   const Requirement required = requirement_from_environment();
-  // An operator who turns isolation off does so for work of this machine alone.
+  // An operator may turn isolation off only for this machine's own work.
   return off_ && required != Requirement::Remote ? "" : what_is_missing(kind_, required, layers_);
 }
 

@@ -1,29 +1,31 @@
-// What keeps a worker process in, so that code that breaks out of the checks of the language and
-// the compiler, or host code that a client sent, finds nothing to take and nobody to disturb.
+// Isolation of worker processes. Code that escapes the checks of the language and the compiler, and
+// host code sent by a client, must find no data to read and no processes to disturb.
 //
-// A candidate is data, but it is compiled (NVRTC, Clang) and runs (on the GPU, or as machine code in
-// the CPU worker); a bug in one of these could give it the process. Torch tasks and other systems'
-// modules are Python of the client's. Every layer is entered by this code, before a worker reads a
-// job and before an interpreter is started; each where the kernel permits it, and reported as it is:
-//   limits        no core dumps, few files and processes, memory (without a GPU), file size
-//   processes     a PID namespace of its own (and IPC, host name): no other process is in sight, and
-//                 none of its own outlives it
-//   network       a network namespace with nothing in it; the filter refuses sockets that reach out
-//   view          a root of its own (root_folder.h): what it needs, read-only; tmpfs for the rest
-//   user          started as root: another, unprivileged user and group; candidates one more
+// A candidate is data, but it is compiled (NVRTC, Clang) and runs (on the GPU, or as machine code
+// in the CPU worker), so a bug in a compiler or driver could give it control of the process. Torch
+// tasks and modules of other systems are the client's Python. All layers are entered before a
+// worker reads a job or an interpreter starts. A layer that the kernel does not permit is reported
+// as missing:
+//   limits        no core dumps; limits of files, processes, file size, and memory (without a GPU)
+//   processes     a PID namespace (with IPC and host name): other processes are invisible, and
+//                 child processes end with it
+//   network       an empty network namespace; the filter refuses connections to other sockets
+//   view          a separate root (root_folder.h): needed files, read-only; tmpfs for the rest
+//   user          if started as root: an unprivileged user and group; candidates get another one
 //   capabilities  none, in any set; none can be gained (no_new_privs)
-//   files         Landlock, by the same list as the view (file_rules.h)
-//   system calls  seccomp: an allow list for workers that need no driver (CPU, compiler), in which
-//                 what only an attack does ends the process; deny lists for the others
-//   environment   only variables that name places, languages and devices (the service sees to it)
-// The supervisor (supervisor.h) starts the process in its enclosure and ends all of it.
+//   files         Landlock, with the same list as the view (file_rules.h)
+//   system calls  seccomp: an allow list for workers without a driver (CPU, compiler), where calls
+//                 that only an attack makes end the process; deny lists for the others
+//   environment   only variables with paths, languages and devices (set by the service)
+// The supervisor (supervisor.h) starts the process in its enclosure and ends the enclosure.
 //
-// Not covered: the GPU itself (other processes' work on it, its driver in the kernel, and what
-// device code can do to the one address space that reference and candidate share: the verifier's
-// canaries, poison and random checks are for that); time and power side channels; a kernel bug
-// behind a permitted call. Reading what lies in the view (/usr, the interpreter) is not prevented.
+// Not covered: the GPU itself (other processes' work on it, its driver in the kernel, and device
+// code in the address space that reference and candidate share; the verifier's canaries, poison and
+// random checks protect against the latter); time and power side channels; a kernel bug behind a
+// permitted call. Files in the view (/usr, the interpreter) can be read.
 // WARPWRIGHT_ISOLATION: builtin (default), off.
-// WARPWRIGHT_ISOLATION_WITHOUT: names of layers, by comma; docs/isolation.md has the rest.
+// WARPWRIGHT_ISOLATION_WITHOUT: comma-separated names of layers to leave out; see
+// docs/isolation.md.
 // Thread: enter() before others exist, seal() any.
 #pragma once
 
@@ -40,20 +42,20 @@ enum class WorkerKind {
   Cpu,       ///< compiles and runs x86 code, in memory
   Compiler,  ///< NVRTC: reads the toolkit, writes the cache
   Cuda,      ///< NVRTC and the GPU's driver
-  Python,    ///< the same inside the user's Python interpreter, which starts compilers of its own
-  Candidate, ///< Python that runs another system's module: as Python, with a user of its own
+  Python,    ///< as Cuda, inside the user's Python interpreter, which starts compilers
+  Candidate, ///< Python that runs another system's module: as Python, with a different user
 };
 inline constexpr WorkerKind kWorkerKinds[] = {WorkerKind::Cpu, WorkerKind::Compiler,
                                               WorkerKind::Cuda, WorkerKind::Python,
                                               WorkerKind::Candidate};
 /// "cpu", "compiler", "cuda", "python", "candidate"
 const char *name(WorkerKind kind);
-/// Whether a GPU's driver may run in it: its calls differ between versions, so a list of what is
-/// allowed would break with the next one.
+/// Whether a GPU's driver may run in the worker. A driver's system calls differ between versions,
+/// so an allow list would fail with the next version.
 constexpr bool uses_driver(WorkerKind kind) {
   return kind != WorkerKind::Cpu && kind != WorkerKind::Compiler;
 }
-/// Whether it may start programs.
+/// Whether the worker may start programs.
 constexpr bool starts_programs(WorkerKind kind) {
   return kind == WorkerKind::Python || kind == WorkerKind::Candidate;
 }
@@ -61,47 +63,49 @@ constexpr bool starts_programs(WorkerKind kind) {
 /// Errors: a value of WARPWRIGHT_ISOLATION that is neither builtin nor off.
 Result<bool> is_isolation_on();
 
-/// Names the private directory of a worker process, in the environment that the service gives it.
+/// Environment variable that the service sets to the private directory of a worker process.
 inline constexpr const char *kPrivateDirectoryVariable = "WARPWRIGHT_WORKER_DIRECTORY";
 
-/// The variables of the runner's environment that workers get: none that holds a token or a password.
+/// Variables of the runner's environment that workers inherit; none holds a token or a password.
 const std::vector<std::string> &inherited_variables();
 
-/// What a worker uses beyond the system's libraries. Paths that do not exist are left out.
+/// Resources of a worker beyond the system's libraries. Paths that do not exist are ignored.
 struct Sandbox {
   WorkerKind kind = WorkerKind::Cpu;
   std::vector<std::filesystem::path> readable; ///< toolkits, interpreters, packages
-  bool opens_gpu = true; ///< of kinds with a driver: whether the GPU's device files are open to it
+  bool opens_gpu = true; ///< for kinds with a driver: whether it may open the GPU's device files
   std::vector<std::filesystem::path> writable = {}; ///< beyond the private directory
-  /// It looks for an interpreter's packages, which lie anywhere: it reads all that its user may,
-  /// stays that user, and has no task's code in it.
+  /// For a process that finds an interpreter's packages, which may lie anywhere. It may read all
+  /// files of its user, keeps that user, and runs no task's code.
   bool sees_all = false;
-  /// It calls seal() when its device is up; else the whole filter is in force from the start.
+  /// Whether the process calls seal() once its device is up. If not, a worker with a driver gets
+  /// the whole filter from the start.
   bool seals_later = false;
-  bool is_nice = false; ///< others are measured meanwhile
+  bool is_nice = false; ///< low priority, because another process is measured meanwhile
 };
 
 struct IsolationLayer {
   std::string name;
   bool active = false;
-  std::string detail; ///< what it does, or why it is missing
+  std::string detail; ///< its effect, or why it is missing
   bool operator==(const IsolationLayer &) const = default;
 };
 
 class Isolation {
 public:
-  /// Holds the calling process's continuation in: this process becomes the supervisor and never
-  /// returns; a new one returns in the enclosure, behind every layer but the parts of the filter
-  /// that a device's start may not survive. Streams and descriptors go along. Sets TMPDIR.
-  /// Errors: the mode is not understood; never because a layer is missing.
+  /// Encloses the rest of the calling process: this process becomes the supervisor and never
+  /// returns, and a new process returns inside the enclosure. Descriptors and streams are
+  /// inherited. All layers are in force except the parts of the filter that wait for seal(). Sets
+  /// TMPDIR. With isolation off, the calling process itself returns.
+  /// Errors: WARPWRIGHT_ISOLATION is invalid; no process can be started. A missing layer is no
+  /// error.
   static Result<Isolation> enter(const Sandbox &sandbox);
-  /// Of a process that was started in its enclosure (supervisor.h).
+  /// Isolation of a process that was started in its enclosure (supervisor.h).
   static Isolation resume(WorkerKind kind);
-  /// The rest of the filter, on all threads.
+  /// Loads the rest of the filter, for all threads.
   void seal();
   const std::vector<IsolationLayer> &layers() const { return layers_; }
-  /// Empty, or which layers are missing without which this process may do no work
-  /// (requirement.h), for people.
+  /// The required layers that are missing (requirement.h), as readable text; empty: none.
   std::string missing() const;
 
 private:
@@ -111,15 +115,16 @@ private:
   std::vector<IsolationLayer> layers_;
 };
 
-/// The layer, or word that it was not wanted (WARPWRIGHT_ISOLATION_WITHOUT).
+/// Whether a layer is wanted, that is, not listed in WARPWRIGHT_ISOLATION_WITHOUT.
 bool is_wanted(const std::string &layer);
 
-/// The filter, among the layers; it also keeps a process without a namespace from the network.
+/// Adds or replaces the filter's layer. A filter also isolates a process without a network
+/// namespace from the network.
 void add_filter(std::vector<IsolationLayer> &layers, const IsolationLayer &filter);
 
 /// [{name, active, detail}]
 nlohmann::json to_json(const std::vector<IsolationLayer> &layers);
-/// What does not fit is left out.
+/// Entries that are not valid layers are left out.
 std::vector<IsolationLayer> layers_from_json(const nlohmann::json &document);
 
 } // namespace warpwright::runner

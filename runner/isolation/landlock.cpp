@@ -1,4 +1,5 @@
-// Constants and structures are those of Linux 6.12's linux/landlock.h: Debian 12's knows a part.
+// Landlock by system calls. Constants and structures are from Linux 6.12's linux/landlock.h,
+// because Debian 12's header lacks some.
 #include "runner/isolation/landlock.h"
 
 #include <cerrno>
@@ -25,7 +26,7 @@ constexpr std::uint64_t kRemoveDirectory = bit(4), kRemoveFile = bit(5), kMakeDi
                         kMakeFile = bit(8), kMakeSocket = bit(9);
 constexpr std::uint64_t kBindTcp = bit(0), kConnectTcp = bit(1);
 constexpr std::uint64_t kScopeAbstractSockets = bit(0), kScopeSignals = bit(1);
-/// Of these a file, as opposed to a folder, can have some.
+/// The rights that apply to files and not only to folders.
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice;
 
 struct RulesetAttribute {
@@ -36,7 +37,7 @@ struct [[gnu::packed]] PathAttribute {
   std::int32_t parent;
 };
 
-/// What this version of Landlock knows (kernel documentation, userspace-api/landlock).
+/// Rights known to a version of Landlock (kernel documentation, userspace-api/landlock).
 RulesetAttribute handled_by(int version) {
   RulesetAttribute handled{bit(13) - 1, 0, 0};
   if (version >= 2)
@@ -70,7 +71,7 @@ public:
   void allow(const fs::path &path, std::uint64_t rights) {
     const int at = ::open(path.c_str(), O_PATH | O_CLOEXEC);
     if (at < 0)
-      return; // what is not there needs no rule
+      return; // a path that does not exist needs no rule
     std::error_code error;
     if (!fs::is_directory(path, error))
       rights &= kOfFiles;

@@ -1,5 +1,5 @@
-// Names carry the boot, the process namespace and the runner's process id, so that a directory is
-// only ever removed by somebody who can tell that its runner is gone.
+// Private directories. Their names contain the boot id, the PID namespace and the runner's process
+// id, so that a process removes a directory only if it can tell that its runner has ended.
 #include "runner/isolation/private_directory.h"
 
 #include <cerrno>
@@ -19,7 +19,7 @@ fs::path temporary_root() {
   return chosen && *chosen ? chosen : "/tmp";
 }
 
-/// "warpwright-1f3a9c02-4026531836-"; empty where the kernel does not tell.
+/// "warpwright-1f3a9c02-4026531836-"; empty: the kernel does not provide the parts.
 std::string prefix() {
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::string boot_id;

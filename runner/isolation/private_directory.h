@@ -1,5 +1,5 @@
-// A temporary directory for one worker process, removed with it. The service makes and removes it,
-// because a worker may end by a signal and may not remove what it cannot reach.
+// A temporary directory for one worker process. The service makes and removes it, because a worker
+// may be killed by a signal and may lack access to its folder.
 // Thread: any.
 #pragma once
 
@@ -10,10 +10,10 @@ namespace warpwright::runner {
 
 class PrivateDirectory {
 public:
-  /// Under $TMPDIR, else /tmp; readable by this user only. nullopt when that cannot be written:
-  /// the worker then has no directory to write to.
+  /// Makes a directory under $TMPDIR, else /tmp, readable by this user only. nullopt: that folder
+  /// cannot be written, so the worker gets no directory.
   static std::optional<PrivateDirectory> make();
-  /// Removes what runners that were killed have left behind.
+  /// Removes directories left by runners that were killed.
   static void remove_leftovers();
 
   PrivateDirectory(PrivateDirectory &&other) noexcept;

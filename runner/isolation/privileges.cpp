@@ -21,10 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uid_t kNobody = 65534;
-constexpr int kLastCapability = 63; ///< beyond those that any kernel knows
+constexpr int kLastCapability = 63; ///< higher than the last one of any kernel
 constexpr rlim_t kMegabyte = rlim_t{1} << 20;
 
-/// Whether another user, in no group of the file's, may do this to it.
+/// Whether a user who is neither owner nor in the file's group has this access to it.
 bool open_to_others(const fs::path &path, mode_t wanted) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && (status.st_mode & wanted) == wanted;
@@ -34,7 +34,7 @@ bool reachable_by_others(const fs::path &path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   if (error)
-    return true; // it is not there: nobody needs it
+    return true; // a path that does not exist need not be readable
   for (fs::path folder = real.parent_path();; folder = folder.parent_path()) {
     if (!open_to_others(folder, S_IXOTH))
       return false;
@@ -52,7 +52,8 @@ bool set_limit(int which, rlim_t value) {
   return setrlimit(static_cast<__rlimit_resource_t>(which), &limit) == 0;
 }
 
-/// One that the process may take back, for memory that it shares with a process of its own: that is a file, too.
+/// Sets a limit that the process may raise again, because memory shared with a child process is a
+/// file and counts too.
 bool set_soft_limit(int which, rlim_t value) {
   rlimit limit{};
   getrlimit(static_cast<__rlimit_resource_t>(which), &limit);
@@ -100,10 +101,10 @@ IsolationLayer leave_root(uid_t uid, const std::vector<fs::path> &must_reach,
     if (::lchown(path.c_str(), uid, uid) != 0)
       return stays("cannot give " + path.string() + " to user " + std::to_string(uid) + ": " +
                    reason());
-  // In this order: after setresuid nothing can be changed any more.
+  // setresuid comes last, because nothing can be changed after it.
   if (setgroups(0, nullptr) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0)
     return stays("becoming user " + std::to_string(uid) + ": " + reason());
-  prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user clears it
+  prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user clears this setting
   return {"user", true, "user " + std::to_string(uid) + " in place of root"};
 }
 
@@ -126,15 +127,16 @@ void forbid_new_privileges() { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 IsolationLayer set_limits(WorkerKind kind, bool holds_memory) {
   bool set = set_limit(RLIMIT_CORE, 0);
   set &= set_limit(RLIMIT_NOFILE, uses_driver(kind) ? 8192 : 512);
-  // Where a shell has no limit, endless recursion would go on until all memory is a stack.
+  // Without a limit from the shell, endless recursion would use all memory for the stack.
   set &= set_limit(RLIMIT_STACK, 8 * kMegabyte);
-  // Counts all threads of this user in its user namespace: of other containers too, where root is root.
+  // Counts all threads of this user in its user namespace, including other containers that share
+  // it.
   set &= set_limit(RLIMIT_NPROC, kMostProcesses);
   set &= starts_programs(kind) ? set_soft_limit(RLIMIT_FSIZE, 1024 * kMegabyte)
                                : set_limit(RLIMIT_FSIZE, 1024 * kMegabyte);
   std::string detail = "no core dumps, few files, " + std::to_string(kMostProcesses) + " threads";
 #if !defined(__SANITIZE_ADDRESS__)
-  // CUDA maps more than there is; so does AddressSanitizer.
+  // CUDA and AddressSanitizer map more memory than exists.
   if (holds_memory) {
     set &= set_limit(RLIMIT_DATA, memory_limit(kind));
     detail += ", " + std::to_string(memory_limit(kind) / kMegabyte) + " MB of memory a process";

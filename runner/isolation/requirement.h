@@ -1,5 +1,5 @@
-// Which layers a kind of work cannot do without. A process whose enclosure lacks one ends before it
-// runs anything, and says which layer and why. Thread: any.
+// Required layers for each kind of work. A process that lacks a required layer exits before it runs
+// anything and names the layer and the cause. Thread: any.
 #pragma once
 
 #include "runner/isolation/isolation.h"
@@ -8,17 +8,17 @@ namespace warpwright::runner {
 
 enum class Requirement {
   None,  ///< --allow-weak-isolation
-  Local, ///< the user's own editor asks, over stdio or a socket of this machine
-  Remote ///< anybody with a token does
+  Local, ///< work of this machine's user, over stdio or a local socket
+  Remote ///< work of any client with a token
 };
-/// In the environment that the service gives its workers: "none", "local" or "remote"; absent: local.
+/// Environment variable of workers, set by the service: "none", "local" or "remote"; absent: local.
 inline constexpr const char *kRequirementVariable = "WARPWRIGHT_REQUIRED_ISOLATION";
 const char *name(Requirement requirement);
 Requirement requirement_from_environment();
 
-/// The layers that this kind of work needs, each a name or names of which one suffices ("view|files").
+/// The required layers. Each entry is a name, or names of which one suffices ("view|files").
 std::vector<std::string> required_layers(WorkerKind kind, Requirement requirement);
-/// Empty, or what is missing and why, for people.
+/// Missing layers with their causes, as readable text; empty: none.
 std::string what_is_missing(WorkerKind kind, Requirement requirement,
                             const std::vector<IsolationLayer> &layers);
 

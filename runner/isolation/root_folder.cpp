@@ -1,5 +1,6 @@
-// mount(2), pivot_root(2) and mount_setattr(2); the last keeps flags that a user namespace locks.
-// Constants of mount_setattr are linux/mount.h's: Debian 12's libc has no wrapper.
+// A separate root by mount(2), pivot_root(2) and mount_setattr(2). The latter keeps flags that a
+// user namespace locks. Its constants are from linux/mount.h, because Debian 12's libc has no
+// wrapper.
 #include "runner/isolation/root_folder.h"
 
 #include <algorithm>
@@ -22,16 +23,16 @@ constexpr long kMountSetattr = 442; // all architectures
 constexpr std::uint64_t kReadOnly = 1, kNoSetUser = 2, kNoDevices = 4, kNoPrograms = 8;
 constexpr unsigned kRecursive = 0x8000; // AT_RECURSIVE
 constexpr int kMostLinks = 40;
-/// Pages of these are the worker's memory.
+/// Sizes of tmpfs, whose pages count as the worker's memory.
 constexpr const char *kRootSize = "mode=755,size=4m", *kSharedSize = "mode=1777,size=256m";
 
 struct MountAttributes {
   std::uint64_t set = 0, clear = 0, propagation = 0, user_namespace = 0;
 };
 
-/// Where a path leads, and the links that lead there.
+/// The real path of a path, and the links on the way to it.
 struct Resolved {
-  fs::path real; ///< empty: it is not there
+  fs::path real; ///< empty: the path does not exist
   std::vector<std::pair<fs::path, fs::path>> links;
 };
 
@@ -73,7 +74,7 @@ bool is_within(const fs::path &path, const fs::path &folder) {
   return end == folder.end();
 }
 
-/// What is bound, parents before children.
+/// Paths to bind, parents before children.
 struct Plan {
   std::map<fs::path, std::uint64_t> binds; ///< real path: attributes to set
   std::vector<std::pair<fs::path, fs::path>> links;
@@ -91,10 +92,10 @@ struct Plan {
       const auto wanted = is_device ? attributes & ~kNoDevices : attributes;
       const auto [place, is_new] = binds.try_emplace(resolved.real, wanted);
       if (!is_new)
-        place->second &= wanted; // the most that any rule allows
+        place->second &= wanted; // the union of what the rules allow
     }
   }
-  /// Those that a parent covers with the same attributes need no mount of their own.
+  /// Drops paths that a parent with the same attributes covers.
   void drop_covered() {
     for (auto bind = binds.begin(); bind != binds.end();) {
       bool covered = false;
@@ -140,7 +141,7 @@ std::string enter_proc(bool own_processes) {
     return failed("cannot mount /proc");
   if (auto problem = bind("/proc/sys", "/proc/sys", kReadOnly); !problem.empty())
     return problem;
-  // A container's own view of the driver.
+  // In a container, /proc has the container's own view of the driver.
   if (fs::exists("/old/proc/driver/nvidia", error))
     return bind("/old/proc/driver/nvidia", "/proc/driver/nvidia", kReadOnly | kNoSetUser);
   return "";
@@ -153,7 +154,7 @@ std::string enter_shared_memory(const FileRules &rules) {
   fs::create_directories("/dev/shm", error);
   if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, kSharedSize) != 0)
     return failed("cannot mount /dev/shm");
-  fs::create_symlink("/proc/self/fd", "/dev/fd", error); // of compilers' shells
+  fs::create_symlink("/proc/self/fd", "/dev/fd", error); // for shells that compilers start
   return "";
 }
 
@@ -180,7 +181,7 @@ std::string enter_root(const FileRules &rules, bool own_processes) {
   for (const auto &[path, attributes] : plan.binds)
     if (problem = bind("/old" / path.relative_path(), path, attributes); !problem.empty())
       return problem;
-  for (const auto &[link, target] : plan.links) { // one within a bound folder is there
+  for (const auto &[link, target] : plan.links) { // a link within a bound folder already exists
     fs::create_directories(link.parent_path(), error);
     fs::create_symlink(target, link, error);
   }

@@ -1,4 +1,4 @@
-// The end of a process that became a supervisor, as the service sees it. Thread: any.
+// End of a supervisor process, as seen by the service. Thread: any.
 #pragma once
 
 #include "support/process.h"
@@ -7,8 +7,8 @@
 
 namespace warpwright::runner {
 
-/// Asks it to end, which it does when all that it started has ended; one that has not within two
-/// seconds is killed. Empty afterwards.
+/// Asks the supervisor to end, which it does after everything that it started has ended; kills it
+/// after two seconds. `process` is empty afterwards.
 void end_supervised(std::optional<Process> &process);
 
 } // namespace warpwright::runner

@@ -1,4 +1,4 @@
-// Programs, requests, and the end of all of it.
+// The supervisor process: its programs, their requests, and their end.
 #include "runner/isolation/supervisor.h"
 
 #include <algorithm>
@@ -26,10 +26,10 @@ using nlohmann::json;
 
 constexpr int kLastMomentMs = 200;
 constexpr std::size_t kLongestRequest = 4096, kMostDescriptors = 3;
-/// A program's first three descriptors of a request: stdin, stdout, and the memory that it shares.
+/// Places of the descriptors of a request in a program: stdin, stdout, and shared memory.
 constexpr int kPlaces[] = {0, 1, 3}, kBeyondPlaces = 16;
 
-/// Of a program of the outside, in this process.
+/// Replaces this process by the program.
 [[noreturn]] void execute(const EnclosedProgram &program) {
   std::vector<std::string> words = program.command;
   std::vector<char *> arguments;
@@ -41,7 +41,7 @@ constexpr int kPlaces[] = {0, 1, 3}, kBeyondPlaces = 16;
   std::_Exit(127);
 }
 
-/// A value that is not understood ends the process.
+/// Whether isolation is on; exits if the setting is invalid.
 bool must_be_on_or_off() {
   const auto on = is_isolation_on();
   if (on)
@@ -50,7 +50,7 @@ bool must_be_on_or_off() {
   std::_Exit(2);
 }
 
-/// Inside the worker's private directory, which goes whatever happens here.
+/// Makes a folder inside the worker's private directory, which the service removes in any case.
 fs::path make_folder() {
   const char *parent = std::getenv(kPrivateDirectoryVariable);
   std::error_code error;
@@ -59,7 +59,7 @@ fs::path make_folder() {
   return mkdtemp(name.data()) ? name : "";
 }
 
-/// Variables of this process for as long as it forks.
+/// Environment variables set for the duration of a fork.
 class Variables {
 public:
   explicit Variables(const fs::path &folder) {
@@ -80,7 +80,7 @@ private:
   std::vector<std::pair<const char *, std::optional<std::string>>> before_;
 };
 
-/// The wait status that a shell's users know.
+/// Exit code, or minus the signal's number.
 int as_status(int wait_status) {
   return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
@@ -88,7 +88,7 @@ int as_status(int wait_status) {
 [[noreturn]] void end_as(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     const rlimit none{0, 0};
-    setrlimit(RLIMIT_CORE, &none); // it is not this process's fault
+    setrlimit(RLIMIT_CORE, &none); // the core would be of this process, which has no fault
     const int signal = WTERMSIG(wait_status);
     std::signal(signal, SIG_DFL);
     sigset_t all;
@@ -108,7 +108,7 @@ int watch_signals() {
   return signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// Empties the descriptor. @return whether this process was asked to end
+/// Reads all pending signals. @return whether this process was asked to end
 bool was_told_to_end(int signals) {
   bool told = false;
   signalfd_siginfo signal;
@@ -117,7 +117,7 @@ bool was_told_to_end(int signals) {
   return told;
 }
 
-/// Of one message; nullopt at the end.
+/// Receives one message. null: none has arrived; nullopt: the socket was closed.
 std::optional<json> receive(int socket, std::vector<int> &descriptors) {
   char text[kLongestRequest];
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostDescriptors)];
@@ -157,7 +157,7 @@ Isolation Supervisor::inside(const Sandbox &sandbox, bool on, std::vector<Isolat
                                      std::vector<int> descriptors, int asker) {
   std::vector<int> kept = {0, 1, 2};
   asker = asker < 0 ? -1 : fcntl(asker, F_DUPFD, kBeyondPlaces);
-  for (int &descriptor : descriptors) // out of the way first
+  for (int &descriptor : descriptors) // move them out of the way first
     descriptor = fcntl(descriptor, F_DUPFD, kBeyondPlaces);
   for (std::size_t i = 0; i < descriptors.size(); ++i) {
     ::dup2(descriptors[i], kPlaces[i]);

@@ -1,17 +1,19 @@
-// The process that a worker leaves behind when it enters isolation: it starts the worker and whatever
-// the worker may ask for, each in an enclosure (guest.h), freezes and ends them, and tells the service
-// how the worker ended by ending the same way.
+// The supervisor: the process that a worker leaves behind when it enters isolation. It starts the
+// worker and the programs that the worker requests, each in an enclosure (guest.h), and freezes and
+// ends them. It reports how the worker ended by ending the same way.
 //
 //   service -> supervisor -> init (process 1 of the enclosure) -> the process
 //
-// SIGTERM ends everything, as does the supervisor's own end by any signal. It runs outside of
-// isolation and believes nothing that it is asked: which programs there are is said before any of a
-// worker's code runs. Requests are JSON, a message of a SOCK_SEQPACKET socket each; who asks has one
-// program at a time (runner/torch/python/candidate_starter.py is the other end):
+// SIGTERM ends everything, and so does the supervisor's own end by any signal. The supervisor runs
+// outside of isolation and does not trust requests: the available programs are defined before any
+// of a worker's code runs. Each request is a JSON message on a SOCK_SEQPACKET socket. Each socket
+// has one program at a time (runner/torch/python/candidate_starter.py is the other end):
 //   {"start": NAME, "size": bytes, "again": bool, "opens_gpu": bool}, with descriptors
-//                                                           -> {"pid"} or {"error"}
-//   {"freeze": bool}          -> {"by": "cgroup", "signals" or "" where nothing can, "woke": bool}
-//   {"end": bool whether its folder is kept for the next}   -> {"status"}: exit code, or minus a signal
+//     -> {"pid"} or {"error"}
+//   {"freeze": bool}
+//     -> {"by": "cgroup", "signals", or "" if freezing is not possible, "woke": bool}
+//   {"end": bool, whether the next program gets its folder}
+//     -> {"status"}: exit code, or minus the signal's number
 // Thread: a process's only one.
 #pragma once
 
@@ -25,21 +27,22 @@
 
 namespace warpwright::runner {
 
-/// In the environment of a process that may ask its supervisor for programs: a descriptor.
+/// Environment variable with the descriptor over which a process may request programs.
 inline constexpr const char *kStarterVariable = "WARPWRIGHT_STARTER";
-/// In the environment of a program that was started in its enclosure: its layers, as JSON.
+/// Environment variable with the layers of a program that was started in its enclosure, as JSON.
 inline constexpr const char *kEnclosedVariable = "WARPWRIGHT_ENCLOSED";
 
-/// Started in an enclosure of its own.
+/// A program that is started in its own enclosure.
 struct EnclosedProgram {
-  std::vector<std::string> command; ///< looked for in PATH; "%SIZE%" is the request's
+  std::vector<std::string> command; ///< found in PATH; "%SIZE%" is replaced by the request's size
   Sandbox sandbox;
-  /// Its 0, 1 and 3, which the supervisor closes once it has started; of a request where empty.
+  /// The program's descriptors 0, 1 and 3, which the supervisor closes after the start. Empty: the
+  /// request's descriptors.
   std::vector<int> descriptors = {};
-  bool may_ask = false;    ///< for further programs
-  bool is_open = false;    ///< not held in at all; for tests
-  bool has_folder = false; ///< a private directory of its own inside the worker's
-  /// Run in the supervisor before it starts, which may take a while.
+  bool may_ask = false;    ///< whether it may request further programs
+  bool is_open = false;    ///< without isolation; for tests
+  bool has_folder = false; ///< whether it gets its own folder in the worker's private directory
+  /// Called in the supervisor before the program starts; may take a while.
   std::function<void(EnclosedProgram &)> prepare = nullptr;
 };
 
@@ -47,30 +50,32 @@ class Supervisor {
 public:
   explicit Supervisor(std::map<std::string, EnclosedProgram> programs) : programs_(std::move(programs)) {}
 
-  /// As Isolation::enter(), with programs that the process may ask for.
+  /// Same as Isolation::enter(), with programs that the process may request.
   Result<Isolation> enclose(const Sandbox &sandbox);
-  /// Starts a program and ends as it ends. Where isolation is off it becomes the program.
+  /// Runs a program in its enclosure and ends the same way; with isolation off, as a plain child
+  /// process.
   [[noreturn]] void run(EnclosedProgram program);
 
 private:
   friend Result<std::string> output_of(const EnclosedProgram &program);
-  /// In the guest: the rest of the layers.
+  /// Enters the remaining layers, in the guest.
   static Isolation inside(const Sandbox &sandbox, bool on, std::vector<IsolationLayer> layers);
-  /// In the guest: the descriptors where the program looks for them and no others, the rest of the
-  /// layers, the program.
+  /// Sets up the program's descriptors, closes all others, enters the remaining layers and executes
+  /// the program. In the guest.
   [[noreturn]] static void become(const EnclosedProgram &program, bool on,
                                   std::vector<IsolationLayer> layers, std::vector<int> descriptors,
                                   int asker);
-  /// Who may ask, over this end of a socket, and its program.
+  /// A process that may request programs, with this end of its socket and its current program.
   struct Asker {
     int socket = -1;
     Guest guest;
-    std::filesystem::path folder, kept; ///< of the program; of one that ended, for the next
-    /// @return a wait status
+    /// the program's folder; the folder of a program that ended, for the next one
+    std::filesystem::path folder, kept;
+    /// @return the program's wait status
     int end(bool keeps_folder);
     void forget_kept();
   };
-  /// @return the other end
+  /// @return the other end of the socket
   int open_asker();
   [[noreturn]] void serve(Guest worker);
   void on_request(int socket);
@@ -81,9 +86,9 @@ private:
   std::list<Asker> askers_;
 };
 
-/// What a program writes on its standard output, run in an enclosure to its end (without one where
-/// isolation is off). Its stderr is this process's.
-/// Errors: it could not be started, or ended otherwise than with 0.
+/// Runs a program in an enclosure (without one if isolation is off) and returns its stdout. Its
+/// stderr is this process's.
+/// Errors: it could not be started, or its exit status is not 0.
 Result<std::string> output_of(const EnclosedProgram &program);
 
 } // namespace warpwright::runner

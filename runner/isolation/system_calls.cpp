@@ -1,8 +1,8 @@
-// Two lists. Workers without a driver may make the calls that Clang, LLVM, NVRTC, Asio and glibc
-// were seen to make and no others: any other fails with EPERM, and those that no compiler makes end
-// the process by SIGSYS, which the service reports as a suspected cheat. The CUDA driver makes calls
-// that differ between versions, so its worker is denied what is dangerous (EPERM) and may do the
-// rest. Other architectures' calls (32 bit, x32) end the process.
+// System call filters. Workers without a driver get an allow list: the calls that Clang, LLVM,
+// NVRTC, Asio and glibc were seen to make. Other calls fail with EPERM, and calls that no compiler
+// makes end the process by SIGSYS, which the service reports as a suspected cheat. The calls of the
+// CUDA driver differ between versions, so its workers get a deny list of dangerous calls, which
+// fail with EPERM. Calls of other architectures (32 bit, x32) end the process.
 #include "runner/isolation/system_calls.h"
 
 #include <cerrno>
@@ -19,10 +19,10 @@
 namespace warpwright::runner {
 namespace {
 
-// By name, because libseccomp may be older than a call: names that it does not know are left out.
+// Calls are listed by name, because libseccomp may be older than a call: unknown names are ignored.
 
 constexpr const char *kStarts = "execve execveat fork vfork";
-/// What only an attack does in a worker, and no driver.
+/// Calls that only an attack makes in a worker, and no driver.
 constexpr const char *kAttacks = R"(
   ptrace process_vm_readv process_vm_writev process_madvise
   mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
@@ -32,16 +32,17 @@ constexpr const char *kAttacks = R"(
   io_uring_enter io_uring_register open_by_handle_at pidfd_getfd
   fanotify_init settimeofday clock_settime clock_adjtime adjtimex sethostname
   setdomainname syslog vhangup nfsservctl uselib lookup_dcookie)";
-/// The same, of a driver that has started.
+/// Further ones, which a driver makes only while it starts.
 constexpr const char *kLaterAttacks = R"(
   modify_ldt pidfd_send_signal personality setuid setgid setreuid setregid setresuid
   setresgid setfsuid setfsgid setgroups capset mknod mknodat migrate_pages move_pages)";
-/// What slows others, or makes this one faster than they are.
+/// Calls that slow other processes, or favor this one.
 constexpr const char *kScheduling = R"(
   sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set)";
-/// How a process reaches a socket that it was not given.
+/// The call that connects to a socket.
 constexpr const char *kReachesOut = "connect";
-/// How it offers one. The driver's start makes a socket of its own (@cuda-uvmfd-...), and fails where it may not.
+/// Calls that offer a socket. The driver's start makes one (@cuda-uvmfd-...) and fails if it may
+/// not.
 constexpr const char *kOffers = "bind listen";
 
 /// Memory, threads, signals, time, reading files, and the pipes to the service.
@@ -59,7 +60,7 @@ constexpr const char *kNeeded = R"(
   timerfd_create timerfd_settime timerfd_gettime poll ppoll select pselect6 fcntl dup dup2
   dup3 pipe2 exit exit_group arch_prctl)";
 
-/// The compiler's cache and temporary files, where Landlock lets it.
+/// Calls for the compiler's cache and temporary files, which Landlock restricts further.
 constexpr const char *kWritesFiles = R"(
   open openat creat mkdir mkdirat rename renameat renameat2 unlink unlinkat rmdir
   ftruncate pwrite64 pwritev fsync fdatasync flock fchmod umask memfd_create setpriority
@@ -74,7 +75,7 @@ public:
       seccomp_release(context_);
   }
 
-  /// @param names by spaces
+  /// @param names separated by spaces
   void add(std::uint32_t action, const char *names) {
     std::istringstream calls(names);
     for (std::string call; calls >> call;)
@@ -90,7 +91,7 @@ public:
       problem_ = std::string(call) + ": " + std::strerror(-status);
   }
 
-  /// An empty text, or why it is not in force.
+  /// Loads the filter. @return empty, or why it is not in force
   std::string load() {
     if (!context_)
       return "libseccomp gave no filter";
@@ -108,13 +109,15 @@ private:
 
 constexpr std::uint32_t kRefuse = SCMP_ACT_ERRNO(EPERM);
 constexpr scmp_datum_t kThread = CLONE_VM | CLONE_THREAD;
-/// CLONE_NEWTIME shares its bit with a signal's number, and is unshare's and clone3's alone.
+/// CLONE_NEWTIME is missing: its bit is part of clone's signal number, so only unshare and clone3
+/// accept it.
 constexpr scmp_datum_t kNamespaces[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,   CLONE_NEWNET,
                                         CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
-/// ioctl's requests are unsigned int: the kernel drops what lies above.
+/// ioctl's requests are unsigned int, and the kernel ignores higher bits.
 constexpr scmp_datum_t kRequestBits = 0xffffffff, kSocketType = 0xf;
 
-/// What clone3 is asked for lies in memory, out of sight: glibc falls back to clone.
+/// The flags of clone3 are in memory, where a filter cannot read them, so clone3 is refused and
+/// glibc falls back to clone.
 void refuse_namespaces(Filter &filter, std::uint32_t action) {
   for (const scmp_datum_t flag : kNamespaces)
     filter.add_if(action, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)});
@@ -126,14 +129,15 @@ std::string allow_what_is_needed(WorkerKind kind) {
   filter.add(SCMP_ACT_ALLOW, kNeeded);
   for (const char *attacks : {kStarts, kAttacks, kLaterAttacks})
     filter.add(SCMP_ACT_KILL_PROCESS, attacks);
-  // Threads, no processes.
+  // Threads are allowed, processes are not.
   scmp_datum_t bits = kThread;
   for (const scmp_datum_t flag : kNamespaces)
     bits |= flag;
   filter.add_if(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, bits, kThread)});
   filter.add_if(SCMP_ACT_KILL_PROCESS, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
   filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
-  // A library that asks for a name service gets EPERM and goes on; nothing here speaks IP.
+  // A library's AF_UNIX socket for a name service fails with EPERM, which it tolerates. Nothing
+  // here uses IP.
   filter.add_if(SCMP_ACT_KILL_PROCESS, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
   filter.add_if(SCMP_ACT_ALLOW, "tgkill",
                 {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid()))});
@@ -159,12 +163,13 @@ std::string deny_what_is_dangerous(WorkerKind kind, FilterPart part) {
   Filter filter(SCMP_ACT_ALLOW);
   filter.add(kRefuse, kAttacks);
   refuse_namespaces(filter, kRefuse);
-  // Pairs of its own, and streams that reach nobody: a datagram can name whom it goes to.
+  // Allowed are AF_UNIX stream sockets, which cannot connect. Datagrams could name any recipient.
   filter.add_if(kRefuse, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
   for (const char *call : {"socket", "socketpair"})
-    for (const scmp_datum_t type : {SOCK_DGRAM, SOCK_RAW}) // raw ones of AF_UNIX are datagrams
+    for (const scmp_datum_t type : {SOCK_DGRAM, SOCK_RAW}) // raw AF_UNIX sockets are datagrams
       filter.add_if(kRefuse, call, {SCMP_A1(SCMP_CMP_MASKED_EQ, kSocketType, type)});
-  filter.add(SCMP_ACT_ERRNO(ECONNREFUSED), kReachesOut); // as where no daemon of a driver runs
+  // The same error as without a driver's daemon.
+  filter.add(SCMP_ACT_ERRNO(ECONNREFUSED), kReachesOut);
   for (const unsigned long request : {0x5412ul /* TIOCSTI */, 0x541Cul /* TIOCLINUX */})
     filter.add_if(kRefuse, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, kRequestBits, request)});
   if (part == FilterPart::ForStart)

@@ -1,15 +1,15 @@
-// The system call filters of worker processes, by libseccomp. Thread: any; holds for all threads.
+// System call filters of worker processes, by libseccomp. Thread: any; applies to all threads.
 #pragma once
 
 #include "runner/isolation/isolation.h"
 
 namespace warpwright::runner {
 
-/// All that is refused, or the part that a GPU's driver survives while it starts: the latter is what
-/// containers of GPU programs are commonly denied.
+/// Whole: all refused calls. ForStart: the part with which a GPU's driver can start, which is about
+/// what containers with GPU programs usually deny.
 enum class FilterPart { ForStart, Whole };
 
-/// Needs no_new_privs. From then on nothing can be undone; a later filter adds to an earlier one.
+/// Loads the filter. Needs no_new_privs. A filter cannot be removed, and a later one adds to it.
 IsolationLayer filter_system_calls(WorkerKind kind, FilterPart part);
 
 } // namespace warpwright::runner

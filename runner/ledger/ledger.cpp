@@ -1,5 +1,5 @@
-// The ledger's SQLite schema and statements. One table; an entry's documents are JSON texts, so the
-// columns are only what is searched for. user_version numbers the schema.
+// SQLite schema and statements of the ledger. It has one table. An entry's documents are JSON
+// texts; the other columns are those used in queries. user_version is the schema's version.
 #include "runner/ledger/ledger.h"
 #include "support/model/json.h"
 
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS verdicts (
   PRIMARY KEY (task_hash, plan_hash, device, driver, file, kernel));
 CREATE INDEX IF NOT EXISTS verdicts_by_kernel ON verdicts (file, kernel, recorded_at);)";
 
-/// Version 2.
+/// Schema version 2.
 constexpr const char *kAddProposed =
     "ALTER TABLE verdicts ADD COLUMN proposed TEXT NOT NULL DEFAULT '{}'";
 
@@ -109,7 +109,7 @@ public:
                       std::to_string(kSchemaVersion) + ")",
                   "Update warpwright, or set XDG_STATE_HOME to another folder");
     TRY(choose_journal());
-    database_.exec("BEGIN IMMEDIATE"); // two processes may make it at the same time
+    database_.exec("BEGIN IMMEDIATE"); // two processes may create the table at the same time
     database_.exec(kSchema);
     if (database_
             .execAndGet("SELECT count(*) FROM pragma_table_info('verdicts') "
@@ -175,7 +175,8 @@ public:
   }
 
 private:
-  /// The mode is kept in the file: one that was moved here may have the other.
+  /// The journal mode is stored in the file, so a file moved from another file system may have the
+  /// other mode.
   Result<void> choose_journal() {
     const std::string mode =
         database_.execAndGet(local_ ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE")
@@ -186,7 +187,7 @@ private:
               " is on a file system that other machines may share, and its write-ahead log "
               "could not be ended",
           "Close other programs that have it open, or set XDG_STATE_HOME to a local folder");
-    // Without the log, less than FULL can lose the file with the power.
+    // Without the write-ahead log, levels below FULL can corrupt the file at a power loss.
     database_.exec(mode == "wal" ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
     return {};
   }
@@ -206,7 +207,7 @@ bool is_local(long file_system_type) {
       0xca451a4e, // bcachefs
       0x3153464a, // JFS
   };
-  // f_type is a signed word of the machine; magic numbers have 32 bits.
+  // f_type is a signed machine word, and magic numbers have 32 bits.
   return std::ranges::find(kLocal, static_cast<unsigned long>(file_system_type) & 0xffffffff) !=
          std::end(kLocal);
 }

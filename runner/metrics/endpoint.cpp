@@ -1,4 +1,4 @@
-// The one translation unit that includes Boost.Beast: it costs half a minute.
+// The only translation unit that includes Boost.Beast, which takes half a minute to compile.
 #include "runner/metrics/endpoint.h"
 #include "support/rpc/accept_loop.h"
 
@@ -22,7 +22,7 @@ struct Shared {
   std::size_t peers = 0;
 };
 
-/// One connection; lives as long as something is asked or answered.
+/// One connection; lives as long as an operation is pending.
 class Session : public std::enable_shared_from_this<Session> {
 public:
   Session(tcp::socket socket, std::shared_ptr<Shared> shared)

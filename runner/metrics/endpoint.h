@@ -1,7 +1,9 @@
-// `serve --metrics HOST:PORT`: Prometheus's text under /metrics, "ok" under /healthz, plain HTTP.
+// Endpoint of `serve --metrics HOST:PORT`: Prometheus's text under /metrics, "ok" under /healthz,
+// plain HTTP.
 //
-// For a network that operators alone reach: it shows no secret, takes no input but the path, and
-// asks for no password. Slow or many peers are dropped. Thread: the executor's.
+// It is meant for a network that only operators can reach. It reveals no secret, accepts no input
+// except the path, and asks for no password. Slow peers, and those beyond a limit, are dropped.
+// Thread: the executor's.
 #pragma once
 
 #include "support/error.h"
@@ -13,19 +15,19 @@
 
 namespace warpwright::runner::metrics {
 
-/// Told that nobody can be accepted, and that it is over.
+/// Called when connections cannot be accepted, and when they can again.
 using Log = std::function<void(const std::string &line)>;
 
 class Endpoint {
 public:
   virtual ~Endpoint() = default;
-  /// "127.0.0.1:9464", with the port that was chosen when 0 was asked for.
+  /// "127.0.0.1:9464", with the actual port if port 0 was requested.
   virtual std::string address() const = 0;
 };
 
 /// @param where "HOST:PORT", "[::1]:9464"
-/// @param text what /metrics shows, when it is asked for
-/// Errors: an address that is not understood, or cannot be listened on.
+/// @param text returns the text of /metrics for each request
+/// Errors: an address that is not understood, or cannot be bound.
 Result<std::unique_ptr<Endpoint>> open_endpoint(boost::asio::any_io_executor executor,
                                                 const std::string &where,
                                                 std::function<std::string()> text, Log log = {});

@@ -29,7 +29,7 @@ std::string escaped(const std::string &text, bool quotes) {
   return result;
 }
 
-/// `a="1",b="2"`, without the braces.
+/// Labels in the text format: `a="1",b="2"`, without the braces.
 std::string written(const Labels &labels) {
   std::string text;
   for (const auto &[name, value] : labels)

@@ -1,5 +1,6 @@
-// Counters, gauges and histograms as Prometheus's text format, version 0.0.4. Small on purpose:
-// prometheus-cpp would do, but Debian has it as a shared library only, and the runner is one file.
+// Counters, gauges and histograms in Prometheus's text format, version 0.0.4. This small
+// implementation replaces prometheus-cpp, which Debian has only as a shared library, while the
+// runner is a single file.
 // Thread: one.
 #pragma once
 
@@ -11,30 +12,30 @@
 
 namespace warpwright::runner::metrics {
 
-/// In the order in which they are to be written.
+/// Names and values, in the order of the output.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 /// One metric with all its label values.
 class Family {
 public:
   enum class Type { Counter, Gauge, Histogram };
-  /// @param name as Prometheus wants it: base units, counters end in _total
+  /// @param name in Prometheus's style: base units; counters end in _total
   /// @param bounds upper bounds of a histogram's buckets, ascending, without +Inf
   Family(Type type, std::string name, std::string help, std::vector<double> bounds = {});
 
-  /// Counters; 0 makes the line appear.
+  /// For counters; adding 0 makes the line appear.
   void add(const Labels &labels, double by = 1);
-  /// Gauges.
+  /// For gauges.
   void set(const Labels &labels, double value);
-  /// Gauges: what is not known has no line.
+  /// For gauges: removes the line of an unknown value.
   void forget(const Labels &labels);
-  /// Histograms.
+  /// For histograms.
   void observe(const Labels &labels, double value);
   void write(std::string &to) const;
 
 private:
   struct Histogram {
-    std::vector<double> counts; ///< not cumulative; the last is +Inf's
+    std::vector<double> counts; ///< not cumulative; the last is the bucket of +Inf
     double sum = 0;
   };
   void write_histogram(std::string &to, const std::string &labels,
@@ -43,11 +44,11 @@ private:
   Type type_;
   std::string name_, help_;
   std::vector<double> bounds_;
-  std::map<std::string, double> values_; ///< by the labels as they are written
+  std::map<std::string, double> values_; ///< by the labels' text
   std::map<std::string, Histogram> histograms_;
 };
 
-/// Families in the order of their making; references stay valid.
+/// Families in the order of their creation; references stay valid.
 class Registry {
 public:
   Family &make(Family::Type type, std::string name, std::string help,

@@ -1,4 +1,4 @@
-// NVML calls; names and values from the NVML API reference.
+// Calls of NVML; names and values are from the NVML API reference.
 #include "runner/metrics/gpu_readings.h"
 #include "support/shared_library.h"
 
@@ -50,10 +50,10 @@ struct ComputeProcess {
 };
 constexpr int kSuccess = 0, kNotSupported = 3;
 constexpr unsigned kNoInstance = 0xFFFFFFFF, kMostProcesses = 1024;
-/// Clients of MPS compute in its name, this runner's too.
+/// The MPS server, under whose name its clients compute, including this runner's.
 constexpr const char *kMpsServer = "nvidia-cuda-mps";
 
-/// The name and the parent of a process. Errors: nullopt: /proc does not show it.
+/// The name and the parent of a process. nullopt: /proc does not show it.
 struct ProcessStatus {
   std::string name;
   pid_t parent = 0;
@@ -63,7 +63,7 @@ std::optional<ProcessStatus> status_of(pid_t process) {
   std::string line;
   if (!std::getline(file, line))
     return std::nullopt;
-  // "4711 (any name) S 4710 ...": a name may hold parentheses, too.
+  // Format: "4711 (any name) S 4710 ...". The name may contain parentheses.
   const std::size_t open = line.find('('), close = line.rfind(')');
   if (open == std::string::npos || close == std::string::npos || close < open)
     return std::nullopt;
@@ -127,8 +127,9 @@ private:
     return reading;
   }
 
-  /// Whose kernels ran since the call before. Where the driver does not tell that: who has a context on the GPU, unless it is cut into
-  /// instances, whose processes do not meet.
+  /// Processes whose kernels ran since the last call. If the driver cannot report that: processes
+  /// with a context on the GPU, except on a GPU with MIG instances, where they do not share
+  /// hardware.
   std::set<unsigned> computing(Handle device) {
     std::set<unsigned> found;
     auto *utilization =
@@ -140,7 +141,7 @@ private:
     const int status =
         utilization ? utilization(device, uses.data(), &count, seen) : kNotSupported;
     if (status != kNotSupported) {
-      const bool first = std::exchange(seen, std::max(seen, 1ULL)) == 0; // samples of long ago
+      const bool first = std::exchange(seen, std::max(seen, 1ULL)) == 0; // old samples
       for (unsigned i = 0; status == kSuccess && i < count; ++i) {
         seen = std::max(seen, uses[i].time_us);
         if (!first && uses[i].sm > 0)
@@ -159,7 +160,7 @@ private:
     return found;
   }
 
-  /// False when the function is missing or fails.
+  /// False: the function is missing or failed.
   template <class... Arguments>
   bool call(const char *name, Arguments... arguments) const {
     auto *function = library_.find<int(Arguments...)>(name);
@@ -169,7 +170,8 @@ private:
   pid_t own_;
   SharedLibrary library_;
   bool ready_ = false;
-  std::map<Handle, unsigned long long> seen_us_; ///< of the last sample of who computed, in the driver's clock
+  /// time of the last utilization sample, in the driver's clock
+  std::map<Handle, unsigned long long> seen_us_;
 };
 
 } // namespace
@@ -212,7 +214,7 @@ std::vector<GpuReading> readings_from_json(const json &document) {
 }
 
 std::optional<bool> descends_from(pid_t process, pid_t ancestor) {
-  std::set<pid_t> met; // ids may be given anew between two looks
+  std::set<pid_t> met; // ids may be reused between two reads
   for (pid_t at = process; at > 0 && met.insert(at).second;) {
     const auto status = status_of(at);
     if (!status)
@@ -261,7 +263,7 @@ void ReadingsWatcher::read() {
           const ExitStatus status = process_->wait();
           process_.reset();
           if (status.code == 1)
-            return; // there is no NVML, and there will be none
+            return; // NVML is absent, so do not start again
           again_.expires_after(kPause);
           return again_.async_wait([this](boost::system::error_code cancelled) {
             if (!cancelled)

@@ -1,8 +1,9 @@
-// Temperature, clocks, power and use of the GPUs, and who else computes on them, through NVML.
+// Readings of the GPUs through NVML: temperature, clocks, power, utilization, and other processes
+// that compute on them.
 //
-// NVML is called in a child process (`warpwright-runner readings`), which writes a line every few
-// seconds: a driver that hangs or crashes costs the readings, never the service. Readings that
-// have grown old are dropped, so that a dashboard shows a gap and not the past.
+// NVML is called in a child process (`warpwright-runner readings`), which writes a line every
+// second, so that a driver that hangs or crashes costs only the readings and not the service. Old
+// readings are dropped, so that a dashboard shows a gap and not old values.
 // Thread: the watcher's executor.
 #pragma once
 
@@ -23,28 +24,31 @@ struct GpuReading {
   std::string identifier;
   std::optional<double> temperature_celsius, sm_clock_hertz, memory_clock_hertz, power_watts,
       utilization, memory_used_bytes;
-  /// Processes that are no descendants of the one that asks, and whose kernels ran since the reading before:
-  /// "4711 (python3)". Processes that /proc does not show are not told, be they of another container.
+  /// Processes whose kernels ran since the last reading and that do not descend from the runner:
+  /// "4711 (python3)". Processes that /proc does not show, such as those of another container, are
+  /// left out.
   std::vector<std::string> foreign = {};
   bool operator==(const GpuReading &) const = default;
 };
 nlohmann::json to_json(const std::vector<GpuReading> &readings);
-/// What does not fit is left out.
+/// Entries that are not valid readings are left out.
 std::vector<GpuReading> readings_from_json(const nlohmann::json &document);
 
-/// Writes a line of JSON to stdout every `interval`, until stdout is closed. Descendants of `own` are not foreign.
+/// Writes a line of JSON to stdout every `interval`, until stdout is closed. Descendants of `own`
+/// are not foreign.
 /// @return exit code: 1 without NVML
 int write_readings(std::chrono::milliseconds interval, pid_t own);
 
-/// Whether a process is another one, or descends from it.
-/// @return nullopt: there is no process with this id, to whom /proc tells it
+/// Whether `process` is `ancestor` or descends from it.
+/// @return nullopt: /proc shows no process with this id
 std::optional<bool> descends_from(pid_t process, pid_t ancestor);
 
 class ReadingsWatcher {
 public:
-  /// @param command of the child
-  /// @param gpus device and identifier of those that are wanted
-  /// @param on_readings also called with empty readings when those before have grown old
+  /// @param command of the child process
+  /// @param gpus device and identifier of the wanted GPUs
+  /// @param on_readings called with each reading, and with empty readings when the last ones are
+  /// too old
   ReadingsWatcher(boost::asio::any_io_executor executor, std::vector<std::string> command,
                   std::vector<GpuReading> gpus,
                   std::function<void(const std::vector<GpuReading> &)> on_readings);
@@ -62,7 +66,7 @@ private:
   std::optional<Process> process_;
   std::unique_ptr<boost::asio::posix::stream_descriptor> output_;
   std::array<char, 4096> block_{};
-  std::string partial_; ///< of a line
+  std::string partial_; ///< incomplete line
   boost::asio::steady_timer stale_, again_;
 };
 

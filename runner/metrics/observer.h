@@ -1,5 +1,5 @@
-// What the service's parts tell whoever counts: a small interface, so that the scheduler and the
-// workers know nothing of metrics. Every method does nothing unless it is overridden.
+// Interface through which the service's parts report events, so that the scheduler and the workers
+// do not depend on metrics. Every method does nothing unless it is overridden.
 // Thread: the service's strand.
 #pragma once
 
@@ -8,20 +8,20 @@
 
 namespace warpwright::runner {
 
-/// What the compile workers did for a job before its device took it.
+/// Result of compiling a job ahead of its device.
 enum class CompiledAhead {
-  Hit,     ///< its code was in the cache when the device took it
-  Miss,    ///< the device was free first, and compiles itself
-  Refused, ///< it does not compile: the device never saw it
-  Lost,    ///< the compile worker ended; the device compiles itself
+  Hit,     ///< its code was on the shelves when the device took it
+  Miss,    ///< the device was free first and compiles the job itself
+  Refused, ///< the job does not compile and never reached the device
+  Lost,    ///< the compile worker failed; the device compiles the job itself
 };
 
 class Observer {
 public:
   virtual ~Observer() = default;
   virtual void job_accepted() {}
-  /// @param outcome of the verdict ("verified"), else "cancelled" or "error"
-  /// @param seconds from its coming in to its end
+  /// @param outcome the verdict's ("verified"), or "cancelled" or "error"
+  /// @param seconds from the job's acceptance to its end
   virtual void job_finished(const std::string & /*device*/, const std::string & /*outcome*/,
                             double /*seconds*/) {}
   /// @param stage "queued", "compiling", "verifying", "measuring"
@@ -31,7 +31,7 @@ public:
   /// @param again false for the first process of a device
   virtual void worker_started(const std::string & /*device*/, bool /*again*/) {}
   virtual void worker_lost(const std::string & /*device*/) {}
-  /// A worker is ready. @param holds whether this layer of its isolation does
+  /// Called for each layer when a worker is ready. @param holds whether the layer is active
   virtual void layer_entered(const std::string & /*device*/, const std::string & /*layer*/,
                              bool /*holds*/) {}
   virtual void compiled_ahead(CompiledAhead) {}

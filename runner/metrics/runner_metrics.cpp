@@ -7,7 +7,7 @@ namespace {
 
 using Type = Family::Type;
 
-/// From a cached compile to a job at its time limit.
+/// Buckets from a cached compile to a job near its time limit.
 const std::vector<double> kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                       0.5,   1,      2.5,   5,    10,    30,   60,  300};
 constexpr const char *kOutcomes[] = {"verified",    "compile_failed", "wrong_result",

@@ -1,4 +1,4 @@
-// What an operator sees of a runner: the observer that counts, and the readings of its GPUs.
+// Metrics of a runner: an observer that counts events, and the readings of its GPUs.
 // docs/operations.md explains every metric. Thread: the service's strand.
 #pragma once
 
@@ -10,7 +10,8 @@ namespace warpwright::runner::metrics {
 
 class RunnerMetrics final : public Observer {
 public:
-  /// Counters of a device start at 0, so that the first event is a rise. Called before any event.
+  /// Makes a device's counters start at 0, so that the first event is an increase. Call before any
+  /// event.
   void add_device(const std::string &name);
   void set_readings(const std::vector<GpuReading> &readings);
   std::string text() const { return registry_.text(); }

@@ -1,4 +1,4 @@
-// The timer wakes when the present silence would call for the next step.
+// The timer expires when continued silence would require the next step.
 #include "runner/net/keepalive.h"
 
 #include <boost/asio/steady_timer.hpp>
@@ -31,7 +31,8 @@ struct Keepalive::State : std::enable_shared_from_this<State> {
                          std::to_string(times.drop_after.count()) + " ms");
     if (silence < times.ping_after)
       return wait(heard + times.ping_after);
-    peer->request("ping", nullptr, [](const rpc::Outcome &) {}); // any answer is a sign of life
+    // Any answer shows that the peer is alive.
+    peer->request("ping", nullptr, [](const rpc::Outcome &) {});
     wait(std::min(steady_clock::now() + times.ping_after, heard + times.drop_after));
   }
 

@@ -1,7 +1,7 @@
-// Notices a line that is down: pings a peer that is silent and gives up when it stays so.
+// Detection of a dead connection: pings a silent peer and aborts the connection if it stays silent.
 //
-// Any byte counts as life, so a slow transfer is no silence, and a peer that answers "unknown
-// method" is alive. Thread: the connection's strand.
+// Any received byte ends the silence, so a slow transfer is not aborted, and neither is a peer that
+// answers "unknown method". Thread: the connection's strand.
 #pragma once
 
 #include "support/rpc/connection.h"
@@ -11,13 +11,13 @@
 namespace warpwright::runner::net {
 
 struct KeepaliveTimes {
-  std::chrono::milliseconds ping_after{15'000}; ///< silence
-  std::chrono::milliseconds drop_after{45'000}; ///< silence; then the connection is aborted
+  std::chrono::milliseconds ping_after{15'000}; ///< silence before a ping
+  std::chrono::milliseconds drop_after{45'000}; ///< silence before the connection is aborted
 };
 
 class Keepalive {
 public:
-  /// Watches until it is destroyed or the connection ends.
+  /// Watches the connection until this object is destroyed or the connection ends.
   Keepalive(boost::asio::any_io_executor executor, std::weak_ptr<rpc::Connection> connection,
             KeepaliveTimes times);
   ~Keepalive();

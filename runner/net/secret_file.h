@@ -1,4 +1,4 @@
-// Files that hold what proves who somebody is: a key, tokens. Thread: any.
+// Permission check of files with secrets, such as keys and tokens. Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -7,9 +7,11 @@
 
 namespace warpwright::runner::net {
 
-/// Refuses a file that others may read or write. A file of root may be read by its group, as systems keep keys of services.
+/// Refuses a file that others may read or write. Root's files may be readable by their group, which
+/// is how systems keep keys of services.
 /// @param what "key", for the message
-/// Errors: it cannot be looked at; its mode is too wide, and the command that mends it.
+/// Errors: the file's status cannot be read; its mode is too wide (the message names the chmod
+/// command).
 Result<void> check_secret_file(const std::string &path, const std::string &what);
 
 } // namespace warpwright::runner::net

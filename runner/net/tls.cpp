@@ -1,8 +1,8 @@
-// Asio's SSL streams behind rpc::Stream.
+// TLS streams of Asio behind rpc::Stream.
 //
-// Closing is done so that a peer that is refused can still read why: our last words and the
-// close_notify go out, then what the peer still sends is read and thrown away for a moment, because
-// a socket closed over unread bytes is reset and takes our words with it.
+// A connection is closed so that a refused peer can still read the reason. The last message and the
+// close_notify are sent; then data from the peer is read and discarded for a moment. Without this,
+// closing the socket with unread data would reset it and lose the last message.
 #include "runner/net/tls.h"
 #include "runner/net/tls_context.h"
 #include "support/rpc/accept_loop.h"
@@ -25,10 +25,10 @@ namespace ssl = boost::asio::ssl;
 
 constexpr std::chrono::seconds kConnectLimit{15};
 constexpr std::chrono::seconds kFarewellLimit{2};
-/// Unacknowledged bytes, or a peer that reads nothing, end the connection after this.
+/// Time after which unacknowledged data, or a peer that does not read, ends the connection.
 constexpr unsigned kSendStallMs = 60'000;
 
-/// One TLS connection and what its pending operations need; they keep it alive.
+/// One TLS connection with the state of its pending operations, which keep it alive.
 struct Channel : std::enable_shared_from_this<Channel> {
   Channel(tcp::socket socket, std::shared_ptr<ssl::context> context)
       : context(std::move(context)), stream(std::move(socket), *this->context),
@@ -37,19 +37,19 @@ struct Channel : std::enable_shared_from_this<Channel> {
   tcp::socket &socket() { return stream.next_layer(); }
 
   void prepare_socket() {
-    error_code ignored; // each only makes a good connection better
+    error_code ignored; // these options are optional
     socket().set_option(tcp::no_delay(true), ignored);
     setsockopt(socket().native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &kSendStallMs,
                sizeof kSendStallMs);
   }
 
   void close_now() {
-    error_code ignored; // closing is best effort: there is no one left to tell
+    error_code ignored; // errors while closing cannot be reported
     timer.cancel();
     socket().close(ignored);
   }
 
-  /// Ends it by itself within kFarewellLimit.
+  /// Closes the connection after a TLS shutdown, within kFarewellLimit.
   void close_politely() {
     if (!socket().is_open())
       return;
@@ -61,7 +61,7 @@ struct Channel : std::enable_shared_from_this<Channel> {
     });
   }
 
-  /// Closes when `limit` is over, unless the timer is used for something else before.
+  /// Closes the connection after `limit`, unless the timer is set again before.
   void expire(std::chrono::milliseconds limit) {
     timer.expires_after(limit);
     timer.async_wait([self = shared_from_this()](error_code error) {
@@ -176,7 +176,7 @@ private:
   void shake_hands(tcp::socket socket) {
     error_code error;
     const tcp::endpoint endpoint = socket.remote_endpoint(error);
-    if (error) // it has gone already
+    if (error) // the peer has already disconnected
       return;
     auto channel = std::make_shared<Channel>(std::move(socket), context_);
     channel->prepare_socket();
@@ -202,7 +202,7 @@ private:
   std::size_t unproved_ = 0;
 };
 
-/// Owns the listener that its own pending operations share.
+/// Owner of a listener that its pending operations share.
 class OwnedListener final : public TlsListener {
 public:
   explicit OwnedListener(std::shared_ptr<Listener> listener) : listener_(std::move(listener)) {}

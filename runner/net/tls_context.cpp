@@ -1,4 +1,4 @@
-// Every failure names the file or the certificate it is about, and what to do.
+// OpenSSL contexts. Every error names the file or certificate concerned and what to do.
 #include "runner/net/tls_context.h"
 
 #include <arpa/inet.h>
@@ -9,12 +9,12 @@
 namespace warpwright::runner::net {
 namespace {
 
-/// Where systems keep their authorities when OpenSSL's built-in path (Debian's) is not there.
+/// Usual paths of the system's authorities, for systems without OpenSSL's built-in path (Debian's).
 constexpr const char *kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
                                           "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
 std::string openssl_reason() {
-  const unsigned long code = ERR_peek_error(); // the first one, nearest to the cause
+  const unsigned long code = ERR_peek_error(); // the first error is nearest to the cause
   ERR_clear_error();
   const char *reason = ERR_reason_error_string(code);
   return reason ? reason : "no reason given";
@@ -61,7 +61,7 @@ void load_system_authorities(SSL_CTX *context) {
   for (const char *bundle : kSystemBundles)
     if (access(bundle, R_OK) == 0 && SSL_CTX_load_verify_locations(context, bundle, nullptr) == 1)
       break;
-  ERR_clear_error(); // a machine without authorities refuses every certificate, and says so then
+  ERR_clear_error(); // without authorities, every certificate is refused later with a clear error
 }
 
 bool is_address(const std::string &name) {
@@ -89,7 +89,7 @@ std::string address_text(const ASN1_OCTET_STRING *address) {
   return text;
 }
 
-/// The names and addresses that a certificate is made out to, comma-separated.
+/// The names and addresses of a certificate, comma-separated.
 std::string certified_names(X509 *certificate) {
   std::string names;
   auto *list = static_cast<GENERAL_NAMES *>(
@@ -109,7 +109,7 @@ std::string certified_names(X509 *certificate) {
   return names.empty() ? "no host (it has no subjectAltName)" : names;
 }
 
-/// Where a connection keeps the certificate that was refused: OpenSSL itself forgets it.
+/// Index of the connection's slot for the refused certificate, which OpenSSL does not keep.
 int refused_certificate_index() {
   static const int index =
       SSL_get_ex_new_index(0, nullptr, nullptr, nullptr,
@@ -119,7 +119,7 @@ int refused_certificate_index() {
   return index;
 }
 
-/// OpenSSL's verify callback; it changes no decision.
+/// OpenSSL's verify callback; keeps the refused certificate and does not change the decision.
 int keep_refused(int accepted, X509_STORE_CTX *store) {
   auto *connection =
       static_cast<SSL *>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
@@ -169,7 +169,7 @@ Result<TlsContext> make_server_context(const TlsServerFiles &files) {
   auto context = make_context(TLS_server_method());
   if (!context)
     return context;
-  // Tickets would let a client whose certificate was withdrawn come back.
+  // With session tickets, a client could resume after its certificate was withdrawn.
   SSL_CTX_set_num_tickets(context->get(), 0);
   SSL_CTX_set_session_cache_mode(context->get(), SSL_SESS_CACHE_OFF);
   TRY(load_identity(context->get(), files.certificate, files.key));

@@ -1,4 +1,4 @@
-// Splitting, percent-decoding, and what the environment adds.
+// Parsing of tls:// URLs, with percent-decoding and defaults from the environment.
 #include "runner/net/tls_url.h"
 #include "runner/net/token.h"
 
@@ -45,7 +45,7 @@ Result<std::string> percent_decoded(std::string_view text) {
   return decoded;
 }
 
-/// The members of a query that `known` names. Errors: another one.
+/// Stores the members of a query into the variables in `known`. Errors: an unknown member.
 Result<void> read_query(std::string_view query, const std::map<std::string, std::string *> &known) {
   while (!query.empty()) {
     const auto end = query.find('&');

@@ -1,8 +1,9 @@
 // The URLs of remote runners: tls://[TOKEN@]HOST:PORT[?ca=FILE&token-file=FILE&cert=FILE&key=FILE
 // &server-name=NAME&retry-s=SECONDS].
 //
-// What the URL leaves open comes from the environment: WARPWRIGHT_RUNNER_TOKEN,
-// WARPWRIGHT_RUNNER_TOKEN_FILE, WARPWRIGHT_RUNNER_CA. There is no tcp://: everything is encrypted.
+// Parts that the URL leaves out come from the environment: WARPWRIGHT_RUNNER_TOKEN,
+// WARPWRIGHT_RUNNER_TOKEN_FILE, WARPWRIGHT_RUNNER_CA. There is no tcp:// scheme: every connection
+// is encrypted.
 // Thread: any.
 #pragma once
 
@@ -13,24 +14,24 @@
 namespace warpwright::runner::net {
 
 struct HostPort {
-  std::string host, port; ///< an IPv6 address without its brackets
+  std::string host, port; ///< IPv6 addresses without brackets
 };
 
-/// "HOST:PORT", "[::1]:PORT". Errors: no port, or one that is no number from 0 to 65535.
+/// Parses "HOST:PORT" or "[::1]:PORT". Errors: no port, or not a number from 0 to 65535.
 Result<HostPort> parse_host_port(const std::string &text);
 
 struct RemoteUrl {
   TlsTarget target;
   std::string token;
-  /// How long a line that was lost is tried again.
+  /// How long a lost connection is tried again.
   std::chrono::seconds retry{600};
 };
 
-/// Reads the environment and the token's file. Errors: a part that is not understood, a file that
-/// cannot be read, no token.
+/// Parses the URL, with the environment and the token file. Errors: a part that is not understood;
+/// no token, or a token file that cannot be read.
 Result<RemoteUrl> parse_tls_url(const std::string &url);
 
-/// The URL as it may be shown and logged: without its token.
+/// The URL without its token, for display and logs.
 std::string without_secrets(const std::string &url);
 
 } // namespace warpwright::runner::net

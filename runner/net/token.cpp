@@ -1,4 +1,4 @@
-// Reading and comparing.
+// Parsing and comparison of tokens.
 #include "runner/net/token.h"
 #include "support/hash.h"
 
@@ -53,7 +53,8 @@ std::string TokenList::owner_of(const std::string &token) const {
 
 std::string TokenList::owner_of_hash(const std::string &hash) const {
   std::string owner;
-  for (const Entry &entry : entries_) // no early end
+  // No early exit, so that the time does not depend on the token.
+  for (const Entry &entry : entries_)
     if (hash.size() == entry.hash.size() &&
         CRYPTO_memcmp(hash.data(), entry.hash.data(), hash.size()) == 0)
       owner = entry.owner;

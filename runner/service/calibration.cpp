@@ -1,5 +1,6 @@
-// Two child processes: `calibrate` makes the device and compiles the checks, with nothing of a client in reach; `probe` does
-// so under CUPTI, which would slow the rates down.
+// Calibration of a GPU in two child processes, neither of which sees client data. `calibrate` makes
+// the device and compiles the checks; `probe` measures the probe kernel under CUPTI, which would
+// slow the rate measurements down.
 #include "runner/service/calibration.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/probe.h"
@@ -20,7 +21,8 @@ using nlohmann::json;
 
 constexpr std::chrono::milliseconds kLimit{60'000};
 
-/// Other builds have other kernels.
+/// Store entry name: differs for each GPU, driver and build, because other builds have other
+/// kernels.
 std::string name_of(const model::DeviceInfo &info) {
   namespace fs = std::filesystem;
   std::error_code error;

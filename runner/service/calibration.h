@@ -1,6 +1,8 @@
-// What the service asks of a GPU itself, once for each GPU, driver and build of the runner, and keeps sealed: the GPU's rates, the
-// duration of the probe kernel, and the judge's own compiled code. Workers are told the first two in their environment and find the
-// code on the judge's shelf (code_shelves.h), so nothing that a client's process writes decides another verdict.
+// Calibration of a GPU: its rates, the duration of the probe kernel, and the judge's compiled code.
+// The service measures these values once for each GPU, driver and build of the runner, and keeps
+// them sealed. Workers get the rates and the duration in environment variables and find the code on
+// the judge's shelf (code_shelves.h). So no data written by a client's process affects the verdict
+// of another client.
 // Thread: any; takes seconds the first time.
 #pragma once
 
@@ -12,7 +14,8 @@
 
 namespace warpwright::runner {
 
-/// Variables for workers of this GPU: those that are known. @param device "cuda:0"
+/// Environment variables for the workers of this GPU. A value that could not be measured is absent.
+/// @param device "cuda:0"
 std::vector<std::string> calibration_of(const std::string &device, const model::DeviceInfo &info,
                                         const CodeShelves &shelves);
 

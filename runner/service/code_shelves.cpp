@@ -6,7 +6,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Names of shelves: lengths keep one owner's name from reaching into another's.
+/// Shelf name. The owner's length comes first, so that one owner's name cannot match another's
+/// shelf.
 std::string shelf_of(const Binding &binding) {
   const std::string owner = std::to_string(binding.owner.size()) + ":" + binding.owner;
   return binding.task_hash.empty() ? "owner " + owner : "task " + owner + binding.task_hash;

@@ -1,9 +1,10 @@
-// Which compiled code a worker's process may take, and where the code that it compiled goes.
+// Shelves of compiled code: which code a worker's process may take, and where its own code goes.
 //
-// Code of the judge (checks, timers, ceilings) is put down by the service alone, from a process that was given nothing of a
-// client (`calibrate`). A process that runs no files of clients shares its code among the jobs of one owner. A process that runs
-// them (torch tasks) takes from there too, but what it says it compiled serves the same owner's same task only: a client's own
-// Python could send anything. Thread: the service's strand.
+// The judge's code (checks, timers, ceilings) is stored only by the service, from the `calibrate`
+// process, which sees no client data. A process that runs no client files shares its code among the
+// jobs of one owner. A process that runs client files (torch tasks) also takes code from those
+// shelves, but its own code goes to a shelf for the same owner's same task only, because a client's
+// Python could send arbitrary code. Thread: the service's strand.
 #pragma once
 
 #include "runner/service/sealed_store.h"
@@ -12,10 +13,10 @@
 
 namespace warpwright::runner {
 
-/// Whom a worker's process serves, from its first job to its end.
+/// The owner and task that a worker's process serves, from its first job to its end.
 struct Binding {
   std::string owner;
-  std::string task_hash; ///< of a process that runs its files; empty: it runs none
+  std::string task_hash; ///< task whose files the process runs; empty: it runs no client files
   bool operator==(const Binding &) const = default;
 };
 
@@ -23,12 +24,14 @@ class CodeShelves {
 public:
   explicit CodeShelves(SealedStore store) : store_(std::move(store)) {}
 
-  /// Null: none is known. @param binding nullopt: the process has had no job yet
+  /// Compiled code for `key`; null if there is none.
+  /// @param binding nullopt: the process has had no job yet
   nlohmann::json find(const std::optional<Binding> &binding, const std::string &key) const;
-  /// Dropped where the process has had no job, or `code` is none.
+  /// Stores `code` on the shelf of `binding`. Ignored without a binding or if `code` is not
+  /// compiled code.
   void keep(const std::optional<Binding> &binding, const std::string &key,
             const nlohmann::json &code) const;
-  /// Code of the judge; only from a process without a client.
+  /// Stores code of the judge. Only for code from a process that saw no client data.
   void keep_of_judge(const std::string &key, const nlohmann::json &code) const;
 
   const SealedStore &store() const { return store_; }

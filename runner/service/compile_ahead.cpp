@@ -10,7 +10,8 @@ namespace warpwright::runner {
 namespace {
 
 constexpr std::size_t kMostProcesses = 16;
-/// A compiler that takes longer would keep the GPU for as long; in less it may just have been slow.
+/// A compile that exceeds a timeout of at least this counts as one that never ends, because it
+/// would block the GPU as long. With a shorter timeout, the CPU core may only have been slow.
 constexpr std::chrono::seconds kFairTime{10};
 
 model::DeviceInfo compiler_info(int capability) {
@@ -60,7 +61,7 @@ void CompileAhead::compile(const QueuedJob &wanted, int capability, Done done) {
   job.options.measure = job.options.hidden_sizes = job.options.deep = job.options.profile = false;
   job.request = wanted.request;
   job.request["options"] = model::to_json(job.options);
-  job.ran_again = true; // a lost compile worker is not worth a second run
+  job.ran_again = true; // a lost compile worker does not justify a second run
   job.on_stage = [](const std::string &, const std::string &) {};
   Slot &slot = free_slot(capability, job);
   slot.done = std::move(done);
@@ -91,7 +92,7 @@ CompileAhead::Slot &CompileAhead::free_slot(int capability, const QueuedJob &job
   if (slots_.size() < settings_.processes)
     free = slots_.emplace_back(std::make_unique<Slot>()).get();
   else
-    free->worker->stop(); // it compiled for another architecture
+    free->worker->stop(); // the process compiled for another architecture
   WorkerSettings worker;
   worker.name = "compile:" + std::to_string(capability);
   worker.command = settings_.command;

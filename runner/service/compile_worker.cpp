@@ -1,6 +1,6 @@
-// `compile-worker`: the verifier on a device that can compile for a GPU and do nothing else. So a
-// candidate that does not compile gets the very verdict that the GPU's worker would give, and one
-// that does leaves its code, and its reference's, in the cache.
+// `compile-worker`: the verifier on a device that can compile for a GPU and do nothing else. A
+// candidate that does not compile gets the same verdict as from the GPU's worker. A candidate that
+// compiles leaves its code and its reference's code on the shelves (code_shelves.h).
 #include "runner/cuda/compiler.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
@@ -12,7 +12,7 @@
 namespace warpwright::runner {
 namespace {
 
-/// The GPU's worker has the right of way on the cores.
+/// Lower priority than the GPU's worker, which needs the cores more.
 constexpr int kNice = 10;
 
 class Compiled final : public Program {

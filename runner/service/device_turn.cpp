@@ -43,7 +43,7 @@ bool DeviceTurn::others_work(Owner owner) const {
 std::list<DeviceTurn::Waiting>::iterator DeviceTurn::next() {
   bool one_wants_it_alone = alone_ != nullptr;
   for (auto one = waiting_.begin(); one != waiting_.end(); ++one) {
-    // Work that was begun goes on, so that it ends.
+    // An owner whose work has begun goes first, so that the work can end.
     if (members_[one->owner].at_work)
       return one;
     if (one_wants_it_alone)

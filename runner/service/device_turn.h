@@ -1,10 +1,12 @@
-// Whose turn it is on a device that several worker processes share.
+// Turns of several worker processes on one device.
 //
-// Only one uses the device at a time, so measurements never overlap and nothing else runs beside one. The others start, import
-// torch or run torch.compile meanwhile, which takes longer than measuring and needs no GPU. A worker process asks for the turn
-// before its job, and may give it up in between; who waits is served in order. A job whose memory does not suffice beside what
-// others keep may ask for the device alone: it then waits until none has a job, their processes are ended, and none begins before it
-// is done. This knows nothing of what a turn is used for. Thread: the service's strand.
+// One process uses the device at a time, so measurements never overlap and nothing else runs during
+// a measurement. Meanwhile, other processes start, import torch or run torch.compile, which takes
+// longer than a measurement and needs no GPU. A worker process asks for the turn before its job and
+// may give it up during the job; requests are served in order. A job that needs the memory kept by
+// other processes may ask for the device alone. It then waits until no other owner is at work, the
+// idle processes of the others are ended, and no other work begins until the job is done. This
+// class does not know how a turn is used. Thread: the service's strand.
 #pragma once
 
 #include <functional>
@@ -17,18 +19,22 @@ class DeviceTurn {
 public:
   using Owner = const void *;
 
-  /// @param make_room called while another is given the device alone: what the owner keeps there without a job is to go
+  /// @param make_room called when another owner gets the device alone: this owner must release what
+  /// it keeps on the device without a job
   void join(Owner owner, std::function<void()> make_room);
-  /// Gives, leaves and forgets.
+  /// Leaves, and forgets the owner.
   void part(Owner owner);
 
-  /// Calls back when it is this owner's turn: at once, or when those before it gave theirs. It is then at work until it leaves.
-  /// An owner asks once before it gives.
-  /// @param alone with no other at work; of the first time that it asks for its work
+  /// Calls `granted` when it is this owner's turn: at once, or when those before it have given
+  /// theirs up. The owner is then at work until it leaves. At most one request may be open for an
+  /// owner.
+  /// @param alone wait until no other owner is at work; applies to the first request of a piece of
+  /// work
   void ask(Owner owner, bool alone, std::function<void()> granted);
-  /// Ends the owner's turn, or its waiting; nothing where it has neither. It may ask again, for the same work.
+  /// Ends the owner's turn or its waiting; no effect without either. The owner may ask again for
+  /// the same work.
   void give(Owner owner);
-  /// The same, and its work is over.
+  /// Like give(), and the owner's work is over.
   void leave(Owner owner);
   bool is_of(Owner owner) const { return holder_ == owner; }
   bool is_shared() const { return members_.size() > 1; }
@@ -45,12 +51,12 @@ private:
   };
 
   bool others_work(Owner owner) const;
-  /// The first that may have it now; end(): none.
+  /// The first waiting owner that may have the turn now; end(): none.
   std::list<Waiting>::iterator next();
   void pass_on();
 
   Owner holder_ = nullptr;
-  Owner alone_ = nullptr; ///< who has the device to itself until it leaves
+  Owner alone_ = nullptr; ///< the owner that has the device to itself until it leaves
   std::map<Owner, Member> members_;
   std::list<Waiting> waiting_;
 };

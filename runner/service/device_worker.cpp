@@ -19,11 +19,14 @@ using rpc::Json;
 
 constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
-/// Importing torch, and compiling what calls candidates, take longer than a worker of ours alone does.
+/// Factor for the start limit of a Python worker: it imports torch and compiles the code that calls
+/// candidates, which takes longer than the start of a native worker.
 constexpr int kPythonStarts = 2;
-/// So many processes in a row that were killed while they started are a device that does not start.
+/// After this many consecutive processes killed during their start, the device counts as not
+/// starting.
 constexpr int kStartsKilled = 5;
-/// A bit more than the readings' interval: whoever computes all the time is in one of them.
+/// Slightly longer than the interval of readings, so that a process that computes all the time
+/// appears in at least one reading.
 constexpr std::chrono::milliseconds kLately{2'500};
 
 } // namespace
@@ -98,7 +101,7 @@ void DeviceWorker::cancel(std::int64_t id) {
       return end_process(Ended::Cancelled);
     ended_ = Ended::Cancelled;
     if (!settings_.turn->is_of(this))
-      return on_examined({}); // it did not begin
+      return on_examined({}); // the examination did not begin
     return examiner_->cancel();
   }
   if (!waiting_ || waiting_->id != id)
@@ -219,7 +222,7 @@ void DeviceWorker::start() {
 
 void DeviceWorker::on_ready(const rpc::Outcome &info) {
   if (!info || state_ != State::Starting)
-    return; // its end is reported by on_closed
+    return; // on_closed reports the end of the process
   Json document = *info;
   if (document.is_object() && document.contains("isolation")) {
     isolation_ = document["isolation"];
@@ -290,7 +293,7 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
   if (state_ != State::Busy || (!outcome && !connection_))
     return;
   if (!outcome && outcome.error().message.starts_with("the connection closed"))
-    return; // on_closed tells the whole story
+    return; // on_closed reports the loss with its cause
   timer_.stop();
   settings_.turn->leave(this);
   state_ = State::Idle;
@@ -356,11 +359,11 @@ void DeviceWorker::take_turn(rpc::Responder respond) {
 void DeviceWorker::end_process(Ended reason) {
   ended_ = reason;
   if ((running_ && state_ == State::Busy) || state_ == State::Starting) {
-    if (process_) // its reply is awaited: the end is reported by on_closed
+    if (process_) // its reply is awaited: on_closed reports the end
       process_->kill(SIGTERM);
     return;
   }
-  ++generation_; // nobody waits for this one any more
+  ++generation_; // later events of this process are ignored
   timer_.stop();
   if (connection_)
     std::exchange(connection_, nullptr)->close();
@@ -387,7 +390,7 @@ void DeviceWorker::reap(std::uint64_t generation, const std::string &reason, int
   std::string why = reason;
   if (tries >= kReapTries && why.empty())
     why = "it closed its output and lived on";
-  if (!why.empty()) // a supervisor that was asked and does not end is ended, too
+  if (!why.empty()) // also kill a supervisor that was asked to end and did not
     process_->kill(tries >= 2 * kReapTries ? SIGKILL : SIGTERM);
   reap_timer_.expires_after(kReapInterval);
   reap_timer_.async_wait(
@@ -426,7 +429,8 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
     return on_start_lost(lost);
   if (ended_ != Ended::Cancelled) {
     hooks_.observer->worker_lost(name());
-    // That a candidate faults is a result, which its verdict tells.
+    // A fault of a candidate is a result that its verdict reports, so it is only logged as
+    // information.
     log::write(side_ == "candidate" ? log::Level::Info : log::Level::Warning, "worker lost",
                {{"device", name()},
                 {"reason", lost.ended == Ended::TimedOut ? "timeout" : describe_exit(lost.status)},
@@ -462,7 +466,8 @@ void DeviceWorker::on_start_lost(const LostWorker &lost) {
   log::error("worker does not start", {{"device", name()}, {"reason", why}});
   if (!waiting_)
     return pump();
-  // That says nothing about the next one; again and again, it is a memory that does not suffice.
+  // One such kill says nothing about the next start. Repeated kills mean that memory does not
+  // suffice.
   if (was_killed_from_outside(lost) && ++starts_killed_ < kStartsKilled)
     return pump();
   QueuedJob job = std::move(*std::exchange(waiting_, std::nullopt));

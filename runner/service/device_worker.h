@@ -1,17 +1,18 @@
-// One device's worker process, and the one job that it has: the scheduler hands it the next when it
-// is free, so measurements never overlap on a device. Several workers may share one: their processes then take turns
-// (device_turn.h), and only what needs no device overlaps.
+// Worker process of one device, with at most one job at a time. The scheduler hands over the next
+// job when the worker is free, so measurements never overlap on a device. Several workers may share
+// one device: their processes then take turns (device_turn.h), and only work without the device
+// overlaps.
 //
-// A process serves one owner, and where it runs the files of a torch task, that one task: nothing that a client's code leaves in
-// it meets another's job.
+// A process serves one owner. A process that runs the files of a torch task serves only that task,
+// so state that a client's code leaves in it cannot affect another client's job.
 //
-// A worker that dies costs the job that ran on it, which gets a verdict that says what it was
-// doing; a new one is started at once, so that the next job does not wait for it. One that is killed
-// from outside while it starts is started again. A job runs once
-// more, before anything is said about it, when its worker was killed from outside, or when the
-// reference itself failed at hidden sizes (then without them). A job that outlives its time, or is
-// cancelled while it runs, costs the worker. Verdicts with a large speedup are measured again in a
-// fresh worker before they are reported. Thread: the service's strand.
+// When a worker dies, its job gets a verdict that names the activity at that moment, and a new
+// worker starts at once, so that the next job does not wait for it. A worker that is killed from
+// outside while it starts is started again. A job runs a second time, before any verdict, when its
+// worker was killed from outside, or when the reference itself failed at hidden sizes (then without
+// hidden sizes). A job that exceeds its time limit, or is cancelled while it runs, ends the worker.
+// Verdicts with a large speedup are measured again in a fresh worker before they are reported.
+// Thread: the service's strand.
 #pragma once
 
 #include "runner/deep/examiner.h"
@@ -38,49 +39,52 @@ struct QueuedJob {
   std::string task_hash, plan_hash;
   model::VerifyOptions options;
   std::function<void(const std::string &stage, const std::string &activity)> on_stage;
-  std::function<void(rpc::Outcome)> done; ///< once, with a verdict's JSON
-  /// Told how long the job had a device, before `done`. Unset: nobody counts.
+  std::function<void(rpc::Outcome)> done; ///< called once, with a verdict's JSON
+  /// Called before `done` with the time that the job had a device. Unset: not counted.
   std::function<void(double seconds)> used_device;
-  /// Whose turn it is, among clients: the service gives each client a name.
+  /// Clients take turns by this name, which the service assigns.
   std::string client;
-  std::string owner;    ///< whose job it is: a token's name, or who came without one
-  std::string no_tools; ///< why tools do not examine it, though it asks for that; empty: they may
+  std::string owner;    ///< a token's name, or the kind of client without a token
+  std::string no_tools; ///< why requested tools do not examine the job; empty: they may
   std::chrono::steady_clock::time_point accepted = std::chrono::steady_clock::now();
-  std::optional<model::Verdict> first; ///< of the run before, when this is the second measurement
-  bool ran_again = false;              ///< after a worker that was lost through no fault of its own
-  std::vector<model::Check> notes;     ///< for the verdict: why it ran again
-  bool examined = false;               ///< by tools, where it asked for that
-  bool alone = false;                  ///< its memory did not suffice beside other workers'
+  /// Verdict of the first run, when this is the second measurement.
+  std::optional<model::Verdict> first;
+  bool ran_again = false;          ///< after the loss of a worker that the candidate did not cause
+  std::vector<model::Check> notes; ///< checks to add to the verdict, such as why the job ran again
+  bool examined = false;           ///< the examination by tools was started or ruled out
+  bool alone = false;              ///< its memory did not suffice beside other workers
 };
 
 struct WorkerSettings {
   std::string name; ///< "cuda:0", for logs and metrics
   std::vector<std::string> command;
-  /// For jobs whose task is a torch module, the worker inside the user's Python; nullopt: `command`
-  /// serves them too.
+  /// Command of the worker inside the user's Python, for jobs whose task is a torch module.
+  /// nullopt: `command` serves them too.
   std::optional<std::vector<std::string>> python = std::nullopt;
   std::vector<std::string> environment;
   std::chrono::milliseconds start_limit{60'000};
   std::chrono::milliseconds grace{
       2'000}; ///< beyond a job's timeout, for the worker to report it itself
   double large_speedup = 3;
-  /// Of the device, where other workers have it too: their processes then ask before they use it. Null: one of its own.
+  /// Turns on a device that several workers share: each process asks before it uses the device.
+  /// Null: the worker has the device to itself.
   std::shared_ptr<DeviceTurn> turn = nullptr;
-  /// Whence the process gets compiled code. Null: from nowhere.
+  /// Source and destination of compiled code. Null: none.
   std::shared_ptr<const CodeShelves> shelves = nullptr;
-  /// False: it compiles, and runs no file of a client whatever the task is.
+  /// False: the process only compiles and runs no client files, whatever the task is.
   bool runs_files = true;
-  /// Who else computes on the device: nothing is measured meanwhile, unless `measures_beside_others`. Null: nobody looks.
+  /// Other processes that compute on the device. Nothing is measured meanwhile, unless
+  /// `measures_beside_others`. Null: not checked.
   std::shared_ptr<const Neighbours> neighbours = nullptr;
   bool measures_beside_others = false;
 };
 
 struct WorkerHooks {
-  /// A job can be submitted.
+  /// Called when a job can be submitted.
   std::function<void()> on_free = [] {};
-  /// The worker could not be started for this job, and why.
+  /// Called when the worker could not be started for this job, with the reason.
   std::function<void(QueuedJob job, const std::string &why)> on_start_failed;
-  Observer *observer = nullptr; ///< outlives the worker; null: nobody counts
+  Observer *observer = nullptr; ///< outlives the worker; null: no observer
 };
 
 class DeviceWorker : public std::enable_shared_from_this<DeviceWorker> {
@@ -89,9 +93,10 @@ public:
                WorkerSettings settings, WorkerHooks hooks);
   ~DeviceWorker();
 
-  /// Only when is_free().
+  /// Call only when is_free().
   void submit(QueuedJob job);
-  /// Starts the process with torch where none is up: a job that wants it will come. @return whether it does
+  /// Starts the process with torch for an expected job, if no process is up.
+  /// @return whether the process is starting
   bool warm_up_torch();
   /// Starts the process ahead of this job.
   void warm_up_for(const QueuedJob &job);
@@ -101,17 +106,17 @@ public:
   void stop();
 
   const std::string &name() const { return settings_.name; }
-  /// As the worker describes it, once one was ready; before, as the driver did.
+  /// The device as its worker described it; before a worker was ready, as the driver did.
   const model::DeviceInfo &device() const { return device_; }
   bool is_described() const { return described_; }
-  /// What keeps the worker in: [{name, active, detail}]; null until one was ready.
+  /// Isolation layers of the worker: [{name, active, detail}]; null until a worker was ready.
   const rpc::Json &isolation() const { return isolation_; }
   bool is_free() const { return !waiting_ && !running_; }
-  /// Whether the process that is up, or starts, serves this job.
+  /// Whether the current process, which is up or starting, serves this job.
   bool is_of_kind(const QueuedJob &job) const;
-  /// Whether a process is up, or starts, that must end for this job.
+  /// Whether the current process, which is up or starting, must end for this job.
   bool would_switch_for(const QueuedJob &job) const;
-  /// Of the process that is up; for tests and logs.
+  /// Process id of the current process; for tests and logs.
   std::optional<pid_t> pid() const {
     return process_ ? std::optional(process_->pid()) : std::nullopt;
   }
@@ -119,10 +124,11 @@ public:
 private:
   enum class State { Down, Starting, Idle, Busy };
 
-  /// Whether it wants the worker with torch. A device has one process at a time, so that two never measure at once and neither
-  /// holds memory that the other needs: the worker with torch lives on until a job comes that does not want it.
+  /// Whether the job wants the worker with torch. A device has one process at a time, so that two
+  /// never measure at once and neither holds memory that the other needs. The worker with torch
+  /// stays up until a job comes that does not want it.
   bool wants_python(const QueuedJob &job) const;
-  /// Whom a process serves that has this job.
+  /// The owner and task that a process with this job serves.
   Binding binding_for(const QueuedJob &job) const;
   void warm_up();
   void pump();
@@ -133,9 +139,10 @@ private:
   void on_reply(rpc::Outcome outcome);
   void on_stage(const rpc::Json &params);
   void arm(std::chrono::milliseconds limit, Ended reason);
-  /// The process asks for the device: the clock stands still while it waits for others.
+  /// Answers the process's request for the device. The job's clock stands still while it waits.
   void take_turn(rpc::Responder respond);
-  /// Ends the process; on_lost() follows when it has gone.
+  /// Ends the process. on_lost() follows if the process was starting or had a job; an idle process
+  /// is gone when this returns.
   void end_process(Ended reason);
   void on_closed(std::uint64_t generation, const std::string &reason);
   void reap(std::uint64_t generation, const std::string &reason, int tries);
@@ -143,21 +150,22 @@ private:
   void on_start_lost(const LostWorker &lost);
   void finish(model::Verdict verdict);
   bool measures_again(const model::Verdict &verdict);
-  /// Who else computed on the device from then on; empty: nobody, or nobody looked.
+  /// Other processes that computed on the device since then; empty: none, or not checked.
   std::string others_since(Neighbours::Clock::time_point since) const;
-  /// Of the running job, which was not measured since these others compute on the device.
+  /// Verdict for the running job, which was not measured because these other processes compute on
+  /// the device.
   model::Verdict not_measured(const std::string &others) const;
-  /// The device, date and job that a verdict is of which no worker gave.
+  /// Sets device, date, hashes and notes of a verdict that no worker made.
   void stamp(model::Verdict &verdict) const;
-  /// The job runs once more; alone on its device.
+  /// Runs the job once more, alone on its device.
   void run_alone();
-  /// The job runs once more, in a fresh worker.
+  /// Runs the job once more, in a fresh worker.
   void run_again(bool with_hidden_sizes, const std::string &why);
   LostWorker describe_loss() const;
-  /// Ends the running job.
+  /// Answers the running job, after its examination by tools if it asked for one.
   void answer(rpc::Outcome outcome);
-  /// Starts the examination that the running job asked for, on a GPU without a worker; its answer
-  /// follows. False: there is none.
+  /// Starts the examination that the running job asked for, on a GPU without a worker; the answer
+  /// follows later. False: no examination.
   bool examine(rpc::Outcome &outcome);
   void on_examined(const model::Verdict &verdict);
   void leave_stages();
@@ -166,26 +174,27 @@ private:
   model::DeviceInfo device_;
   WorkerSettings settings_;
   WorkerHooks hooks_;
-  Observer nobody_; ///< where no other is given
+  Observer nobody_; ///< used when no observer is given
   bool described_ = false, started_before_ = false, stopped_ = false;
   rpc::Json isolation_;
-  std::string told_missing_; ///< layers, in the log
+  std::string told_missing_; ///< missing layers that were logged last
   State state_ = State::Down;
   Ended ended_ = Ended::ByItself;
-  int starts_killed_ = 0;        ///< processes in a row, from outside, before they were ready
-  bool python_ = false;          ///< which process is up, or comes next
-  std::optional<Binding> binding_; ///< of the process, from its first job on
-  std::uint64_t generation_ = 0; ///< of the process: late events of an old one are ignored
+  int starts_killed_ = 0;          ///< consecutive processes killed from outside while they started
+  bool python_ = false;            ///< whether the current or next process is the one with torch
+  std::optional<Binding> binding_; ///< of the current process, from its first job on
+  std::uint64_t generation_ = 0;   ///< of the process: late events of an older one are ignored
   std::optional<Process> process_;
   std::shared_ptr<rpc::Connection> connection_;
-  std::shared_ptr<ErrorTail> errors_; ///< of the process, or of the last one that was there
+  std::shared_ptr<ErrorTail> errors_; ///< stderr of the current process or of the last one
   PausableTimer timer_;               ///< ends a process that takes too long
   boost::asio::steady_timer reap_timer_;
-  std::optional<PrivateDirectory> directory_;  ///< of the process
-  std::optional<QueuedJob> waiting_, running_; ///< for the worker to be ready; on the worker
-  std::string large_task_;                     ///< hash of one that needs the device alone
-  std::shared_ptr<deep::Examiner> examiner_;   ///< of the running job
-  std::string activity_ = "starting", side_;   ///< last reported
+  std::optional<PrivateDirectory> directory_; ///< of the current process
+  /// Waiting for the worker to be ready; running on the worker.
+  std::optional<QueuedJob> waiting_, running_;
+  std::string large_task_;                   ///< hash of a task that needs the device alone
+  std::shared_ptr<deep::Examiner> examiner_; ///< of the running job
+  std::string activity_ = "starting", side_; ///< as last reported
   StageClock clock_;
   Neighbours::Clock::time_point measuring_since_{}; ///< of the running job
 };

@@ -1,5 +1,5 @@
-// What a job goes through after its first verdict, or in place of one: measured again in a fresh worker, run again
-// alone or without hidden sizes, examined by NVIDIA's tools.
+// Continuation of a job after its first verdict or without one: measured again in a fresh worker,
+// run again alone or without hidden sizes, or examined by NVIDIA's tools.
 #include "runner/service/device_worker.h"
 #include "runner/service/second_measurement.h"
 #include "support/log.h"
@@ -11,7 +11,7 @@ namespace {
 
 using rpc::Json;
 
-/// Over this many times the best known speedup of a task is a surprise.
+/// A speedup above this multiple of the best known speedup of the task is measured again.
 constexpr double kSurprise = 2;
 
 } // namespace
@@ -26,7 +26,7 @@ void DeviceWorker::finish(model::Verdict verdict) {
   if (measures_again(verdict)) {
     running_->on_stage("measuring", "measuring again in a fresh worker");
     running_->first = std::move(verdict);
-    running_->request["options"]["baselines"] = Json::array(); // known by now
+    running_->request["options"]["baselines"] = Json::array(); // known from the first measurement
     waiting_ = std::move(*std::exchange(running_, std::nullopt));
     end_process(Ended::ByItself);
     return pump();
@@ -73,7 +73,7 @@ bool DeviceWorker::measures_again(const model::Verdict &verdict) {
 
 bool DeviceWorker::examine(rpc::Outcome &outcome) {
   if (stopped_ || !outcome || std::exchange(running_->examined, true) || wants_python(*running_))
-    return false; // tools launch plans plainly, without torch
+    return false; // tools use plain launches, without torch
   auto job = deep::examiner_job(running_->request, running_->options, name(), running_->no_tools, *outcome);
   if (!job)
     return false;
@@ -91,7 +91,8 @@ bool DeviceWorker::examine(rpc::Outcome &outcome) {
 }
 
 void DeviceWorker::on_examined(const model::Verdict &verdict) {
-  const auto keep = std::exchange(examiner_, nullptr); // it is calling
+  // Keeps the examiner alive during its callback.
+  const auto keep = std::exchange(examiner_, nullptr);
   settings_.turn->leave(this);
   if (ended_ == Ended::Cancelled)
     answer(std::unexpected(job_cancelled()));

@@ -1,4 +1,4 @@
-// Discovery by asking `warpwright-runner devices`, and by looking beside the executable.
+// Device discovery: runs `warpwright-runner devices`, and looks beside the executable.
 #include "runner/service/devices.h"
 #include "runner/cuda/toolkit.h"
 #include "runner/service/calibration.h"
@@ -78,7 +78,7 @@ void find_cpu(FoundDevices &found) {
     return;
   }
   WorkerSettings settings{.name = "cpu", .command = {path.string()}};
-  settings.grace = std::chrono::milliseconds(300); // it cannot interrupt itself
+  settings.grace = std::chrono::milliseconds(300); // the CPU worker cannot interrupt itself
   found.devices.push_back({"cpu", describe_cpu(), std::move(settings)});
 }
 

@@ -1,4 +1,4 @@
-// Which devices this machine offers, and how their workers are started. Thread: any; may take a
+// Devices of this machine, and the commands that start their workers. Thread: any; may take a
 // second.
 #pragma once
 
@@ -17,26 +17,28 @@ struct FoundDevice {
 struct FoundDevices {
   std::vector<FoundDevice> devices; ///< best first
   std::vector<std::string> notes;   ///< why a backend is missing, one sentence each
-  std::shared_ptr<const CodeShelves> shelves = nullptr; ///< compiled code; of the workers of `devices`, too
-  /// Starts a process that traces one torch module. Empty: modules are not traced.
+  /// compiled code, also used by the workers of `devices`
+  std::shared_ptr<const CodeShelves> shelves = nullptr;
+  /// Command that traces one torch module. Empty: modules are not traced.
   std::vector<std::string> trace_command = {};
 };
 
-/// The driver is asked in a child process, so that a driver that hangs or crashes costs nothing
-/// here. The CPU worker is $WARPWRIGHT_CPU_WORKER, else warpwright-worker-cpu beside this
-/// executable.
+/// Finds the devices of this machine. The driver is queried in a child process, so that a driver
+/// that hangs or crashes does not affect this process. The CPU worker is $WARPWRIGHT_CPU_WORKER,
+/// else warpwright-worker-cpu beside this executable.
 FoundDevices find_devices();
 
-/// Each GPU by so many workers, which take turns on it (device_turn.h); 1: as found.
+/// Gives each GPU this many workers, which take turns on it (device_turn.h); 1 changes nothing.
 void share_gpus(FoundDevices &found, int workers_per_gpu);
 
-/// What would hold a worker of this kind, tried in a child process. Errors: it cannot be tried.
+/// Isolation layers that a worker of this kind gets here, tried in a child process. Errors: the
+/// trial failed.
 Result<std::vector<IsolationLayer>> layers_here(WorkerKind kind);
 
 /// The path of the running executable.
 std::string executable_path();
 
-/// Beside the executable: the worker as a library, and the Python files.
+/// Folder beside the executable with the worker library and the Python files.
 std::filesystem::path torch_folder();
 
 } // namespace warpwright::runner

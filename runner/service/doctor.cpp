@@ -1,4 +1,4 @@
-// `doctor`, and the two internal subcommands that touch CUDA.
+// `doctor`, and the internal subcommands for workers, devices, readings, the probe and isolation.
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/probe.h"
@@ -24,7 +24,7 @@ using nlohmann::json;
 struct Finding {
   std::string what;
   bool found = false;
-  std::string detail; ///< what it is, or why it is missing and what to do
+  std::string detail; ///< description if found; else why it is missing and what to do
   json layers;        ///< of isolation
 };
 
@@ -63,7 +63,7 @@ Finding find_cache() {
   return {"cache folder", true, directory.string()};
 }
 
-/// Absent tools cost verify --deep and --profile, and nothing else.
+/// Without these tools, only verify --deep and --profile are unavailable.
 Finding find_tool(deep::Tool tool) {
   const auto path = deep::find(tool);
   return {deep::name(tool), path.has_value(),
@@ -72,7 +72,7 @@ Finding find_tool(deep::Tool tool) {
                                                                    : " (for verify --deep)")};
 }
 
-/// Absent, it costs torch tasks on a GPU and tracing, and nothing else.
+/// Without torch, only torch tasks on a GPU and tracing are unavailable.
 Finding find_torch() {
   const std::string python = python_interpreter();
   const std::string remedy = "; torch modules need it. Name a Python that has torch by --python or "
@@ -89,7 +89,8 @@ Finding find_torch() {
   return {"torch", true, run->output.substr(0, run->output.find('\n'))};
 }
 
-/// Whether anybody with a token may be served here, and what the user's own torch modules lack.
+/// Whether this machine's isolation meets the requirement for remote clients, or for local torch
+/// modules.
 Finding find_requirement(Requirement requirement) {
   std::string missing;
   for (const WorkerKind kind : kWorkerKinds)

@@ -1,4 +1,5 @@
-// `doctor --runner URL`: what a running service has, lacks, and was told not to do, as this client sees it.
+// `doctor --runner URL`: the devices of a running service, what it lacks, and what its operator
+// switched off, as this client sees it.
 #include "runner/connect/connect.h"
 #include "runner/service/commands.h"
 

@@ -1,4 +1,5 @@
-// What a worker process writes to stderr: passed on to ours, and its end kept, which explains a loss.
+// Stderr of a worker process: passed on to this process's stderr, with its last part kept to
+// explain a loss.
 // Thread: the service's strand.
 #pragma once
 
@@ -14,16 +15,17 @@ public:
   /// @param descriptor owned from here on
   static std::shared_ptr<ErrorTail> start(boost::asio::any_io_executor executor, int descriptor);
 
-  /// Reads all that lies in the pipe.
+  /// Reads all bytes that are in the pipe.
   void drain();
   void close() { stream_.close(); }
-  /// The last line; empty: it wrote nothing.
+  /// The last line that the process wrote; empty: none.
   std::string last_line() const;
 
 private:
   ErrorTail(boost::asio::any_io_executor executor, int descriptor)
       : stream_(executor, descriptor) {}
-  /// Waits until something can be read and reads it at once, so that nothing lies in a handler that comes too late.
+  /// Waits until the pipe is readable and reads it in the same handler, so that no text is held by
+  /// a handler that runs after the loss is reported.
   void wait();
   /// @return whether more may come
   bool read_waiting();

@@ -1,5 +1,5 @@
-// The seam between the service, which knows clients, and what runs jobs: the devices of this
-// machine, or a fake in tests. Thread: the service's strand.
+// Interface between the service, which knows clients, and the runner of jobs: this machine's
+// devices, or a fake in tests. Thread: the service's strand.
 #pragma once
 
 #include "runner/service/device_worker.h"
@@ -9,9 +9,9 @@ namespace warpwright::runner {
 class JobRunner {
 public:
   virtual ~JobRunner() = default;
-  /// What `info` says of it: {devices, names, notes}.
+  /// Members that the `info` reply takes from here: {devices, names, notes, isolation}.
   virtual rpc::Json describe() const = 0;
-  /// Takes the job; its `done` is called once. Errors: no device of the wanted name.
+  /// Takes a job and calls its `done` once. Errors: no device of the wanted name.
   virtual Result<void> submit(QueuedJob job) = 0;
   /// The job ends with RequestCancelled; unknown ids are ignored.
   virtual void cancel(std::int64_t id) = 0;

@@ -1,4 +1,4 @@
-// A job is unfinished (the runner has it), then either gone or, when it has a key, stored.
+// State of a job: unfinished, then either erased or, when it has a key and an outcome, stored.
 #include "runner/service/job_table.h"
 
 namespace warpwright::runner {
@@ -147,7 +147,8 @@ void JobTable::on_stage(std::int64_t id, const std::string &stage, const std::st
     return;
   found->second.stage = stage;
   found->second.activity = activity;
-  const auto listeners = found->second.listeners; // one may leave, or end the job
+  // A copy, because a listener may leave or end the job during its callback.
+  const auto listeners = found->second.listeners;
   for (const auto &[ticket, listener] : listeners)
     listener.on_stage(stage, activity);
 }

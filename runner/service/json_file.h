@@ -1,14 +1,15 @@
-// JSON documents that a command line names by path. Thread: any.
+// JSON documents in files named on a command line. Thread: any.
 #pragma once
 
 #include "support/model/json.h"
 
 namespace warpwright::runner {
 
-/// "-" is stdin. Errors: it cannot be opened; it is no JSON.
+/// Reads a JSON file; "-" is stdin. Errors: the file cannot be opened, or it is not JSON.
 Result<nlohmann::json> read_json_file(const std::string &path);
 
-/// Decodes with model::task_from_json and the like; its errors are told with the path.
+/// Reads a file and decodes it with model::task_from_json or a similar function. Errors name the
+/// path.
 template <class Decode>
 auto load_json_file(const std::string &path, Decode decode) -> decltype(decode(nlohmann::json())) {
   auto document = TRY(read_json_file(path));

@@ -1,5 +1,6 @@
-// `launch` and `examine`, internal: the launch of a plan that tools wrap, and the process that runs the
-// tools. What the launch says goes to stdout in lines "launch: ...", between what the tool says.
+// `launch` and `examine`, internal subcommands: the plain launch of a plan under a tool, and the
+// process that runs the tools. The launch prefixes its stdout lines with "launch: ", because the
+// tool writes to stdout too.
 #include "runner/deep/examine_process.h"
 #include "runner/deep/leash.h"
 #include "runner/deep/plain_launch.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kExitLaunchFailed = 3, kExitLeashReleased = 4;
 
-/// "n=7,m=3", over the task's own sizes.
+/// Parses "n=7,m=3" over the task's own sizes.
 Result<symbolic::Sizes> read_sizes(const std::string &text, const symbolic::Sizes &known) {
   symbolic::Sizes sizes = known;
   std::istringstream parts(text);

@@ -1,5 +1,6 @@
-// Processes of others on this machine's GPUs. While their kernels run, what a measurement says is of both, so that none is made then.
-// A process that only holds a context or memory disturbs nobody. Thread: the service's strand.
+// Other users' processes on this machine's GPUs. A measurement while their kernels run would cover
+// both, so nothing is measured then. A process that only holds a context or memory does not count.
+// Thread: the service's strand.
 #pragma once
 
 #include "runner/metrics/gpu_readings.h"
@@ -15,7 +16,8 @@ public:
   using Clock = std::chrono::steady_clock;
 
   void note(const std::vector<metrics::GpuReading> &readings, Clock::time_point now = Clock::now());
-  /// Who computed on the device at `since` or later: "4711 (python3)". A reading tells of the second before it.
+  /// Processes that computed on the device at `since` or later: "4711 (python3)"; empty: none. A
+  /// reading covers the second before it.
   std::string after(const std::string &device, Clock::time_point since) const;
 
 private:
@@ -26,7 +28,7 @@ private:
   std::map<std::string, Seen> last_; ///< by device
 };
 
-/// A check of verdicts.
+/// Name of the check in verdicts.
 inline constexpr const char *kAloneCheck = "alone on the GPU";
 
 } // namespace warpwright::runner

@@ -39,7 +39,7 @@ void PausableTimer::wait() {
     if (error || awaited.expired())
       return;
     stop();
-    const auto over = over_; // it may start the next
+    const auto over = over_; // a copy, because the callback may start the next limit
     over();
   });
 }

@@ -1,4 +1,4 @@
-// A time limit whose clock can stand still. Thread: the executor's.
+// A time limit that can be paused. Thread: the executor's.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -12,10 +12,10 @@ class PausableTimer {
 public:
   explicit PausableTimer(boost::asio::any_io_executor executor) : timer_(executor) {}
 
-  /// Calls `over` once, unless it is stopped before; a limit that ran is forgotten.
+  /// Calls `over` once after `limit`, unless stopped before. Replaces a limit that is running.
   void start(std::chrono::milliseconds limit, std::function<void()> over);
   void stop();
-  /// Of a timer that runs; nothing otherwise.
+  /// Pauses a running limit; no effect otherwise.
   void pause();
   void resume();
 
@@ -25,9 +25,9 @@ private:
 
   boost::asio::steady_timer timer_;
   std::function<void()> over_;
-  std::optional<Clock::time_point> end_, paused_; ///< absent: no limit; it runs
-  std::shared_ptr<char>
-      awaited_; ///< of the wait that counts: one that was cancelled may have ended already
+  std::optional<Clock::time_point> end_, paused_; ///< absent: no limit; not paused
+  /// Expires when its wait is cancelled, which the handler of a completed wait must notice.
+  std::shared_ptr<char> awaited_;
 };
 
 } // namespace warpwright::runner

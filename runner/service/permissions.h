@@ -1,6 +1,7 @@
-// What the operator of a service lets its clients use (`serve --no-python`, `--no-host-code`, `--no-tools`,
-// `--tools-for-remote`). A job that wants what is off is refused, in words that name the switch; NVIDIA's tools, which are an
-// extra, are left out, and the verdict says so. Thread: values, any.
+// Permissions of a service's clients, set by its operator (`serve --no-python`, `--no-host-code`,
+// `--no-tools`, `--tools-for-remote`). A job that needs a disabled permission is refused with a
+// message that names the switch. NVIDIA's tools are optional: without permission, the verdict says
+// that they did not run. Thread: values, any.
 #pragma once
 
 #include "support/model/task.h"
@@ -12,20 +13,20 @@
 namespace warpwright::runner {
 
 struct Permissions {
-  bool python = true;    ///< torch tasks and tracing: both run Python (or C++) files of the client
-  bool host_code = true; ///< candidates that are other systems' modules
+  bool python = true;    ///< torch tasks and tracing, which run the client's Python or C++ files
+  bool host_code = true; ///< candidates that are modules of other systems
   bool tools = true;     ///< compute-sanitizer and ncu, which run without isolation
-  bool tools_for_remote = false; ///< the same for clients over TLS and of a fleet
+  bool tools_for_remote = false; ///< tools for clients over TLS and of a fleet, too
 };
 
-/// Why tools do not run for such a client; empty: they may.
+/// Why tools do not run for this client; empty: they may.
 std::string why_no_tools(const Permissions &permissions, bool is_remote);
-/// Why modules are not traced; empty: they are.
+/// Why modules are not traced; empty: they are traced.
 std::string why_no_tracing(const Permissions &permissions);
-/// Why a job is not taken; empty: it may run.
+/// Why a job is refused; empty: it may run.
 std::string why_not_taken(const Permissions &permissions, const model::Task &task,
                           const model::Plan &plan);
-/// [{name, why}]: what is off for such a client.
+/// Disabled permissions for this client: [{name, why}].
 nlohmann::json switched_off(const Permissions &permissions, bool is_remote);
 
 } // namespace warpwright::runner

@@ -1,5 +1,6 @@
-// How much of a service one owner may have: jobs that wait or run, bytes of their requests, and device time, which comes back at
-// its rate. Turns (scheduler.h) share what there is among clients; quotas hold where nobody else asks for it, too.
+// Quotas of one owner on a service: jobs that wait or run, bytes of their requests, and device
+// time, which is restored at a constant rate. The scheduler's turns (scheduler.h) share devices
+// among clients; quotas also apply when no other client waits.
 // Thread: the service's strand.
 #pragma once
 
@@ -10,10 +11,10 @@
 
 namespace warpwright::runner {
 
-/// 0: no limit.
+/// Limits for each owner; 0: no limit.
 struct QuotaLimits {
   std::size_t jobs = 0, bytes = 0;
-  double device_seconds = 0; ///< in an hour
+  double device_seconds = 0; ///< per hour
 };
 
 class Quotas {
@@ -21,19 +22,19 @@ public:
   using Clock = std::chrono::steady_clock;
   explicit Quotas(QuotaLimits limits) : limits_(limits) {}
 
-  /// Why a job of so many bytes is not taken, and what to do; empty: it may be.
+  /// Why a job with a request of this size is refused, and what to do; empty: it is accepted.
   std::string why_not(const std::string &owner, std::size_t bytes, Clock::time_point now) const;
   void begin(const std::string &owner, std::size_t bytes);
   void end(const std::string &owner, std::size_t bytes, Clock::time_point now);
-  /// The owner's job had a device for so long, and no longer has it.
+  /// Counts device time of the owner's job after it released the device.
   void use_device(const std::string &owner, double seconds, Clock::time_point now);
-  /// Owners about whom something is remembered.
+  /// Number of owners with an account.
   std::size_t owners() const { return accounts_.size(); }
 
 private:
   struct Account {
     std::size_t jobs = 0, bytes = 0;
-    double device_seconds = 0; ///< at `since`; less now
+    double device_seconds = 0; ///< as of `since`; decreases with time
     Clock::time_point since{};
   };
   double device_seconds_at(const Account &account, Clock::time_point now) const;

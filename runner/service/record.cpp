@@ -1,4 +1,5 @@
-// The seed is the system's randomness: no candidate can know its inputs, and afterwards everybody can.
+// A job's record. The seed is random, so no candidate can know its inputs beforehand, and it is in
+// the verdict, so everybody can reproduce them afterwards.
 #include "runner/service/record.h"
 
 #include <random>

@@ -1,4 +1,5 @@
-// `replay VERDICT`: the same task, plan and options once more, and how the two verdicts compare.
+// `replay VERDICT`: a second run of the same task, plan and options, and a comparison of the two
+// verdicts.
 #include "runner/connect/connect.h"
 #include "runner/deep/verdict_comparison.h"
 #include "runner/service/commands.h"
@@ -23,7 +24,8 @@ struct Replay {
   deep::VerdictComparison comparison;
 };
 
-/// Of the document that `warpwright optimize --json` writes: each kernel has its best variant's verdict.
+/// The only verdict in the output of `warpwright optimize --json`, in which each kernel has its
+/// best variant's verdict.
 Result<json> only_verdict(const json &report) {
   std::string names;
   const json *found = nullptr;
@@ -45,7 +47,7 @@ Result<model::Verdict> load_verdict(const std::string &path) {
   auto verdict = load_json_file(path, [](const json &document) -> Result<model::Verdict> {
     if (document.is_array())
       return fail("it holds several verdicts", "Give one of them");
-    // a verdict has kernels too
+    // a verdict contains "kernels", too
     const bool is_report =
         document.is_object() && document.contains("kernels") && !document.contains("outcome");
     auto held = TRY(is_report ? only_verdict(document) : Result<json>(document));

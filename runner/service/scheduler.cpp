@@ -15,15 +15,16 @@ using rpc::Json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxQueue = 10'000;
-/// A worker that did not start is not tried again for so long.
+/// Time before a worker that did not start is tried again.
 constexpr std::chrono::seconds kBroken{5};
-/// Jobs of one task before an older one of another.
+/// Maximum number of consecutive jobs of one task while an older job of another task waits.
 constexpr int kMostInARow = 16;
-/// A worker of another kind takes 1 to 15 s to start. So long a job waits while there are jobs for the one that is up, and so long one
-/// of several stays without a job of its kind.
+/// A worker of another kind takes 1 to 15 s to start. kPatience: how long a job waits while the
+/// device's worker has jobs of its own kind. kLinger: how long one of several workers stays up
+/// without jobs of its kind while another worker serves the waiting job's kind.
 constexpr std::chrono::seconds kPatience{5}, kLinger{10};
 
-/// Python processes that trace at once, each on a core for seconds.
+/// Maximum number of concurrent tracing processes, each of which uses a core for seconds.
 std::size_t most_traces() {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 3, 2, 16);
 }
@@ -163,7 +164,8 @@ Result<void> Scheduler::submit(QueuedJob job) {
     pending.compiled = Compiled::NotYet;
   tell_position(pending);
   if (!is_broken(device))
-    devices_[device].worker->warm_up_for(pending.job); // starts while the job is compiled
+    // The worker starts while the job is compiled.
+    devices_[device].worker->warm_up_for(pending.job);
   enqueue(std::move(pending), false);
   dispatch();
   return {};
@@ -272,7 +274,8 @@ void Scheduler::start_traces() {
       prepared_trace_ = make_trace();
       prepared_trace_->prepare();
     });
-    // What is traced will be verified: a worker imports torch meanwhile, which takes as long.
+    // A traced module will be verified next, so a worker imports torch meanwhile, which takes as
+    // long.
     for (const Entry &entry : devices_)
       if (entry.worker->warm_up_torch())
         break;
@@ -287,7 +290,7 @@ void Scheduler::stop() {
     prepared->stop();
   if (compile_ahead_)
     compile_ahead_->stop();
-  dispatching_ = true; // nothing starts any more
+  dispatching_ = true; // nothing is dispatched any more
   while (!pending_.empty())
     end(pending_.begin()->first,
         std::unexpected(error_of(rpc::kRequestCancelled, "the job was cancelled")));
@@ -325,7 +328,7 @@ std::optional<std::int64_t> Scheduler::next_to_compile() const {
 void Scheduler::on_compiled(std::int64_t id, CompileAhead::Answer answer) {
   const auto found = pending_.find(id);
   if (found == pending_.end())
-    return dispatch(); // cancelled; its process is free
+    return dispatch(); // the job was cancelled, and its process is free
   Pending &pending = found->second;
   pending.compiled = Compiled::Ended;
   pending.compiled_ahead = answer.in_cache;
@@ -343,7 +346,7 @@ void Scheduler::on_compiled(std::int64_t id, CompileAhead::Answer answer) {
 // ---- Handing jobs to devices
 
 void Scheduler::dispatch() {
-  // A job that ends at once frees its device while the loop below is still going.
+  // A job that ends at once frees its device while the loop below is still running.
   if (std::exchange(dispatch_again_, true) || dispatching_)
     return;
   dispatching_ = true;
@@ -386,14 +389,14 @@ bool Scheduler::may_switch(const Pending &pending, std::size_t device, bool has_
                            return &other != &entry && other.turn == entry.turn &&
                                   other.worker->is_of_kind(pending.job);
                          });
-  if (is_served) // its end brings the next dispatch, however long this one stays idle
+  if (is_served) // the end of the other worker's job dispatches again, so this wait needs no timer
     return !has_own_kind && now - entry.last_done >= kLinger;
   return !has_own_kind || now - pending.job.accepted >= kPatience;
 }
 
 std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
   const Entry &entry = devices_[device];
-  std::optional<bool> own_kind; // looked for once it matters
+  std::optional<bool> own_kind; // computed when first needed
   std::optional<std::int64_t> uncompiled;
   for (const Turn &turn : turns_) {
     std::optional<std::int64_t> compiled;
@@ -418,12 +421,12 @@ std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
     if (compiled)
       return compiled;
   }
-  return uncompiled; // all compilers are busy: better than a device with nothing to do
+  return uncompiled; // all compile processes are busy, and an idle device would be worse
 }
 
 void Scheduler::hand_over(std::int64_t id, std::size_t device) {
   Pending pending = *take(id);
-  // The client's next job comes after everybody else's first.
+  // The client's next job comes after the first job of every other client.
   if (const auto turn = std::ranges::find(turns_, pending.job.client, &Turn::client);
       turn != turns_.end())
     turns_.splice(turns_.end(), turns_, turn);

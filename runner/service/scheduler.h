@@ -1,5 +1,4 @@
-// Which job runs on which device, and when: all devices of this machine are used, one job at a time
-// on each.
+// Scheduler of jobs on all devices of this machine, one job at a time on each.
 //
 // A job names one device ("cuda:1"), a kind ("cuda"), a part of a GPU's name ("H200") or nothing
 // (the best kind there is). It waits in its client's queue until a device that suits it is free;
@@ -44,21 +43,22 @@ public:
 private:
   struct Entry {
     std::string name;
-    model::DeviceInfo found; ///< by discovery: what selectors are matched with
+    model::DeviceInfo found; ///< as discovered; selectors are matched with this
     std::shared_ptr<DeviceWorker> worker;
-    std::shared_ptr<DeviceTurn> turn; ///< where several workers share the device
-    std::chrono::steady_clock::time_point broken_until{}; ///< its worker did not start
+    std::shared_ptr<DeviceTurn> turn; ///< turns, where several workers share the device
+    /// its worker did not start; not used before this time
+    std::chrono::steady_clock::time_point broken_until{};
     std::string why_broken;
-    std::string task_hash;                             ///< of the job it was given last
-    int in_a_row = 0;                                  ///< jobs of that task
+    std::string task_hash;                             ///< of the last job handed over
+    int in_a_row = 0;                                  ///< consecutive jobs of that task
     std::chrono::steady_clock::time_point last_done{}; ///< when its last job ended
   };
   enum class Compiled { NotYet, Now, Ended };
   struct Pending {
     QueuedJob job;
-    std::vector<std::size_t> devices; ///< that suit it, by index
+    std::vector<std::size_t> devices; ///< indexes of suitable devices
     Compiled compiled = Compiled::Ended;
-    bool compiled_ahead = false; ///< its code is in the cache
+    bool compiled_ahead = false; ///< its code is on the shelves
   };
   struct Turn {
     std::string client;
@@ -75,19 +75,22 @@ private:
   /// Takes the job from its queue and ends it.
   void end(std::int64_t id, rpc::Outcome outcome);
   void feed_compilers();
-  /// The first job that nobody compiles yet, clients in turn; nullopt: none.
+  /// The first job that is not being compiled, with clients taking turns; nullopt: none.
   std::optional<std::int64_t> next_to_compile() const;
   void on_compiled(std::int64_t id, CompileAhead::Answer answer);
   void dispatch();
-  /// The job whose turn it is on this device; nullopt: none for now.
+  /// The job to run next on this device; nullopt: none for now.
   std::optional<std::int64_t> next_for(std::size_t device) const;
   bool may_run(const Pending &pending, std::size_t device) const;
-  /// Whether a worker that shares this device is busy with the job's task, and so has it loaded: the job waits for that one.
+  /// Whether the job should wait for another worker of the same device, which is busy with the same
+  /// task and so has it loaded.
   bool belongs_to_another(const Pending &pending, std::size_t device) const;
-  /// Whether the device's worker has a job to take without becoming one of the other kind.
+  /// Whether a job waits that the device's worker can run without being replaced by one of another
+  /// kind.
   bool has_own_kind(std::size_t device) const;
-  /// Whether its worker may end for one of the kind that the job wants: nobody else of the device is of it, and no job of its own
-  /// kind waits or the job has waited for long; or somebody is, and it has had nothing to do for long.
+  /// Whether the device's worker may end for a worker of the job's kind. If another worker of the
+  /// device is of the job's kind: only when no job of its own kind waits and it has been idle for
+  /// kLinger. Otherwise: when no job of its own kind waits, or the job has waited for kPatience.
   bool may_switch(const Pending &pending, std::size_t device, bool has_own_kind) const;
   void hand_over(std::int64_t id, std::size_t device);
   void on_start_failed(std::size_t device, QueuedJob job, const std::string &why);
@@ -105,14 +108,14 @@ private:
   boost::asio::any_io_executor executor_;
   std::vector<std::string> trace_command_; ///< empty: modules are not traced
   std::deque<WaitingTrace> waiting_traces_;
-  std::set<std::shared_ptr<TraceProcess>> traces_; ///< that run
+  std::set<std::shared_ptr<TraceProcess>> traces_; ///< running processes
   std::shared_ptr<TraceProcess> prepared_trace_;   ///< imports torch for the next one
   std::vector<std::string> notes_;
   std::vector<Entry> devices_;
   std::unique_ptr<CompileAhead> compile_ahead_;
   Observer nobody_, *observer_;
   std::map<std::int64_t, Pending> pending_; ///< by id
-  std::list<Turn> turns_;                   ///< clients with waiting jobs; whose turn it is first
+  std::list<Turn> turns_; ///< clients with waiting jobs; the next in turn is first
   struct Placed {
     std::size_t device = 0;
     std::chrono::steady_clock::time_point since;

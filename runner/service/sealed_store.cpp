@@ -1,4 +1,5 @@
-// One file an entry, named by the HMAC of its name: the seal in hex, a line's end, the text.
+// Files of the store. An entry's file is named by the HMAC of the entry's name and holds the seal
+// in hex, a newline, and the text.
 #include "runner/service/sealed_store.h"
 
 #include <cstdlib>
@@ -34,7 +35,8 @@ std::string hmac_hex(const std::string &secret, const std::string &bytes) {
   return hex;
 }
 
-/// Writes the whole file under another name first, so that nobody sees a part of it. False: it could not be.
+/// Writes a temporary file and moves it into place, so that no reader sees a partial file. False:
+/// failed.
 bool write_whole(const fs::path &path, const std::string &bytes, bool may_replace) {
   std::string name = path.string() + ".XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC); // readable by this user only
@@ -51,7 +53,7 @@ bool write_whole(const fs::path &path, const std::string &bytes, bool may_replac
   return placed;
 }
 
-/// Of this user alone; empty: none, or one that others could have read or written.
+/// Reads the secret. Empty: no file, or one that another user owns or could read or write.
 std::string read_secret(const fs::path &path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   struct stat status {};
@@ -72,12 +74,12 @@ std::string find_secret(const fs::path &folder) {
   const fs::path path = folder / kSecretFile;
   if (std::string known = read_secret(path); !known.empty())
     return known;
-  ::unlink(path.c_str()); // what it sealed is worth nothing
+  ::unlink(path.c_str()); // texts sealed with a lost or exposed secret are ignored
   std::string secret(kSecretBytes, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char *>(secret.data()), kSecretBytes) != 1)
     return "";
   write_whole(path, secret, /*may_replace=*/false);
-  return read_secret(path); // another runner may have been faster
+  return read_secret(path); // another runner may have created it first
 }
 
 } // namespace

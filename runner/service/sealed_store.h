@@ -1,6 +1,7 @@
-// Texts on disk that the service alone writes and reads: compiled code, a GPU's rates. Each is sealed with an HMAC under a secret
-// that lies beside them, readable by the runner's user only, and that no worker is given. A text that was changed, or written by
-// somebody without the secret, is not there. A folder that cannot be used is no error: nothing is kept then. Thread: any.
+// Texts on disk that only the service writes and reads, such as compiled code and a GPU's rates.
+// Each text is sealed with an HMAC. The secret lies in the same folder, is readable only by the
+// runner's user, and is never given to a worker. A text that was changed, or written without the
+// secret, is treated as absent. An unusable folder is no error: nothing is kept then. Thread: any.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +12,7 @@ namespace warpwright::runner {
 
 class SealedStore {
 public:
-  /// @param folder made where it is missing; empty: nothing is kept
+  /// @param folder created if it is missing; empty: nothing is kept
   explicit SealedStore(std::filesystem::path folder);
   std::optional<std::string> read(const std::string &name) const;
   void write(const std::string &name, const std::string &text) const;

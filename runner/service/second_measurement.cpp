@@ -6,10 +6,10 @@
 namespace warpwright::runner {
 namespace {
 
-/// Two measurements of one thing in two processes agree when their ratios do within this.
+/// Relative difference up to which the speedups of two measurements agree.
 constexpr double kAgreement = 0.2;
 
-/// Those that a second measurement did not ask for.
+/// Adds baselines that the second measurement did not ask for.
 void add_missing_baselines(const std::vector<model::Baseline> &known, model::Verdict &verdict) {
   for (const model::Baseline &baseline : known)
     if (std::ranges::find(verdict.baselines, baseline.name, &model::Baseline::name) ==

@@ -1,4 +1,5 @@
-// What two measurements of one candidate, in two processes, say together: a large speedup is believed as far as both reach.
+// Combination of two measurements of one candidate in two processes. A large speedup is reported
+// only as far as both measurements support it.
 // Thread: pure.
 #pragma once
 
@@ -6,8 +7,8 @@
 
 namespace warpwright::runner {
 
-/// The smaller of the two where both were verified, with a check that says how they agree; else the second as it is, with that check.
-/// Baselines that only the first was asked for are kept.
+/// The verdict with the smaller speedup if both are verified, else the second verdict. A check says
+/// whether the two agree. If both are verified, baselines that only the first measured are kept.
 /// @param first has a speedup
 model::Verdict compared(const model::Verdict &first, model::Verdict second);
 

@@ -41,13 +41,13 @@ ServiceLimits limits_of(const ServeCommand &command) {
   return limits;
 }
 
-/// Errors: a file that others may read, or that cannot be used.
+/// Errors: a token file that others may read, or that cannot be used.
 Result<net::TokenList> load_tokens(const ServeCommand &command) {
   TRY(net::check_secret_file(command.token_file, "token file"));
   return net::TokenList::load(command.token_file);
 }
 
-/// Errors: options that do not belong together; a token file that cannot be used.
+/// Errors: options that contradict each other; a token file that cannot be used.
 Result<net::TokenList> check_options(const ServeCommand &command) {
   const bool any = !command.certificate.empty() || !command.key.empty() ||
                    !command.token_file.empty() || !command.client_ca.empty();
@@ -65,8 +65,9 @@ Result<net::TokenList> check_options(const ServeCommand &command) {
   return load_tokens(command);
 }
 
-/// Before anything listens. Workers look at the variable themselves, and end where a layer is missing.
-/// Errors: the layers of this machine do not suffice for whom it is to serve.
+/// Checks the isolation layers before any listener is opened, and sets the variable with which
+/// workers check their own layers and exit if one is missing.
+/// Errors: the layers of this machine do not suffice for its clients.
 Result<void> require_isolation(const ServeCommand &command) {
   const bool remote = !command.listen.empty() || !command.fleet.empty();
   const Requirement required = command.allow_weak_isolation ? Requirement::None
@@ -75,7 +76,7 @@ Result<void> require_isolation(const ServeCommand &command) {
   setenv(kRequirementVariable, name(required), 1);
   if (!remote)
     return {};
-  // The kind that needs most; each worker looks at its own once more.
+  // The kind with the most requirements; each worker also checks its own kind.
   const auto layers = TRY(layers_here(WorkerKind::Candidate));
   const auto missing = what_is_missing(WorkerKind::Candidate, Requirement::Remote, layers);
   if (!missing.empty() && !command.allow_weak_isolation)
@@ -85,7 +86,7 @@ Result<void> require_isolation(const ServeCommand &command) {
   return {};
 }
 
-/// Reads the tokens again whenever SIGHUP asks for it; a file that cannot be used changes nothing.
+/// Reads the token file again on SIGHUP; a file that cannot be used changes nothing.
 class TokenReloader {
 public:
   TokenReloader(boost::asio::io_context &loop, const ServeCommand &command, Service &service)
@@ -113,7 +114,7 @@ private:
   Service &service_;
 };
 
-/// Every client is a descriptor.
+/// Raises the limit of open files, because every client takes a descriptor.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -168,14 +169,14 @@ Result<void> open_listeners(const ServeCommand &command, boost::asio::io_context
 }
 
 void serve_stdio(boost::asio::io_context &loop, Service &service) {
-  // The protocol's stdout is kept; what anything else prints goes to stderr.
+  // The protocol keeps the original stdout; other output to stdout is redirected to stderr.
   const int out = dup(1);
   dup2(2, 1);
   service.add_client(rpc::make_descriptor_stream(loop.get_executor(), dup(0), out),
                      {Arrival::Kind::Child, "stdio"}, [&] { loop.stop(); });
 }
 
-/// Errors: the URL; the rest is reported by `on_failure` later.
+/// Errors: the URL is invalid; later failures are reported by `on_failure`.
 Result<std::unique_ptr<fleet::FleetRunner>>
 join_fleet(const std::string &url, boost::asio::io_context &loop, Service &service,
            std::function<void(const Error &)> on_failure) {
@@ -190,7 +191,7 @@ join_fleet(const std::string &url, boost::asio::io_context &loop, Service &servi
       rpc::make_descriptor_stream(loop.get_executor(), ends[1], ends[1]), std::move(on_failure));
 }
 
-/// What --metrics shows and what NVML says.
+/// State of the --metrics endpoint and of NVML's readings.
 struct OperatorView {
   metrics::RunnerMetrics counters;
   std::optional<metrics::ReadingsWatcher> readings;
@@ -214,7 +215,7 @@ Result<void> open_metrics(const std::string &where, boost::asio::io_context &loo
   return {};
 }
 
-/// Workers learn of others who compute on their GPUs.
+/// Reads the GPUs' state for metrics and tells workers about other processes on their GPUs.
 void watch_gpus(boost::asio::io_context &loop, std::vector<FoundDevice> &devices,
                 bool measures_beside_others, OperatorView &view) {
   std::vector<metrics::GpuReading> gpus;
@@ -257,7 +258,7 @@ int run_serve(const ServeCommand &command) {
     return complain(required.error());
   const auto gpus = static_cast<std::size_t>(std::ranges::count(
       found.devices, "cuda", [](const FoundDevice &device) { return device.info.kind; }));
-  OperatorView view; // outlives those who report to it
+  OperatorView view; // outlives the objects that report to it
   if (auto opened = open_metrics(command.metrics, loop, found.devices, view); !opened)
     return complain(opened.error());
   watch_gpus(loop, found.devices, command.allow_busy_gpu, view);
@@ -294,7 +295,7 @@ int run_serve(const ServeCommand &command) {
   loop.run();
   member.reset();
   devices.stop();
-  ControlGroup::remove_leftovers(); // of workers' supervisors that were killed
+  ControlGroup::remove_leftovers(); // left by workers' supervisors that were killed
   return exit_code;
 }
 

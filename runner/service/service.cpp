@@ -1,4 +1,4 @@
-// Admission of clients, decoding of requests, and what happens when clients leave.
+// Admission of clients, decoding of requests, and disconnection of clients.
 #include "runner/service/service.h"
 #include "support/hash.h"
 #include "support/log.h"
@@ -10,14 +10,14 @@ using rpc::Json;
 
 namespace {
 
-/// Of one message before authentication; a token fits.
+/// Maximum size of a message before authentication; a token fits.
 constexpr std::size_t kFirstMessageBytes = 4 * 1024;
 
 rpc::Outcome refusal(int code, std::string message) {
   return std::unexpected(rpc::RpcError{code, std::move(message), {}});
 }
 
-/// Decodes and re-encodes a request, so that workers only ever see what the schemas allow.
+/// Decodes and re-encodes a request, so that workers only see what the schemas allow.
 Result<QueuedJob> decode_job(const Json &params, const ServiceLimits &limits) {
   if (!params.is_object() || !params.contains("task") || !params.contains("plan"))
     return fail("verify needs {task, plan, options}");
@@ -37,14 +37,15 @@ Result<QueuedJob> decode_job(const Json &params, const ServiceLimits &limits) {
   return job;
 }
 
-/// Whose the jobs of clients without a token are. Names of tokens have no blank in them.
+/// Owner of jobs from clients without a token. These names contain a blank, which no token's name
+/// does.
 std::string owner_without_token(Arrival::Kind kind) {
   return kind == Arrival::Kind::Local   ? "a local user"
          : kind == Arrival::Kind::Fleet ? "the fleet"
                                         : "the parent process";
 }
 
-/// The text of a member of a notification; empty when there is none.
+/// A text member of a notification; empty if absent.
 std::string text_of(const Json &params, const char *member) {
   const auto found = params.is_object() ? params.find(member) : params.end();
   return found != params.end() && found->is_string() ? found->get<std::string>() : "";
@@ -59,19 +60,20 @@ struct Service::Client {
   bool lingers() const {
     return arrival.kind == Arrival::Kind::Local || arrival.kind == Arrival::Kind::Remote;
   }
-  /// On another machine, as far as is known.
+  /// Whether the client is on another machine, or may be.
   bool is_remote() const {
     return arrival.kind == Arrival::Kind::Remote || arrival.kind == Arrival::Kind::Fleet;
   }
 
   Arrival arrival;
-  boost::asio::steady_timer deadline;          ///< of authentication; of the answer to a wrong one
-  std::shared_ptr<rpc::Connection> connection; ///< null once it has ended
-  std::string owner, name;                     ///< whose jobs these are; which client this is
-  std::string token_hash;                      ///< SHA-256, of a client that had to show one
+  boost::asio::steady_timer deadline; ///< for authentication; delay of the answer to a wrong token
+  std::shared_ptr<rpc::Connection> connection; ///< null once the connection has ended
+  std::string owner, name; ///< owner of the client's jobs; unique name of this client
+  std::string token_hash;  ///< SHA-256 of the client's token; empty: none was needed
   bool admitted = false, refused = false;
-  std::size_t traces = 0;                           ///< outstanding
-  std::map<std::string, JobTable::Ticket> requests; ///< outstanding, by the request's id, dumped
+  std::size_t traces = 0; ///< outstanding requests
+  /// Outstanding; the key is the request's id as JSON text.
+  std::map<std::string, JobTable::Ticket> requests;
   std::unique_ptr<net::Keepalive> keepalive;
 };
 
@@ -141,7 +143,7 @@ void Service::authenticate(const ClientPtr &client, const std::string &method, c
 
 void Service::use_tokens(net::TokenList tokens) {
   tokens_ = std::move(tokens);
-  const auto known = authenticated_; // on_closed takes them out
+  const auto known = authenticated_; // a copy, because on_closed erases entries
   for (const auto &[name, weak] : known) {
     const ClientPtr client = weak.lock();
     if (!client || !client->connection || tokens_.owner_of_hash(client->token_hash) == client->owner)
@@ -279,7 +281,7 @@ void Service::verify(const ClientPtr &client, const Json &params, const Json &id
     client->requests.erase(request);
     return respond(std::unexpected(ticket.error()));
   }
-  // The answer may have come already.
+  // The job may have been answered already.
   if (const auto found = client->requests.find(request); found != client->requests.end())
     found->second = *ticket;
 }

@@ -1,13 +1,19 @@
-// The runner as a JSON-RPC service: any number of clients, on stdio, unix sockets and TLS.
+// The runner as a JSON-RPC service for any number of clients, on stdio, unix sockets and TLS.
 //
-// Methods: `info` -> {version, devices, names, notes, isolation, off}, `off` being what the operator switched off for this
-// client; `verify` {task, plan, options} -> verdict, and
-// while it runs `stage` {id, stage, activity}, id being that of the request; `trace` {module} -> {graph, buffers,
-// torch}, or {refusal}, why a torch module has no op graph; `ping` -> {}.
-// Notifications: `$/cancelRequest` {id} and `cancel` {job} end a job; `received` {job} says that the
-// verdict of that key arrived. A remote client starts with `authenticate` {token, version} and gets
-// nothing else before: small messages, a few seconds, one try. What happens to the jobs of a client
-// whose line is lost is job_table.h's. Thread: one strand.
+// Methods:
+//   `info` -> {version, devices, names, notes, isolation, off}; `off` lists what the operator
+//     switched off for this client.
+//   `verify` {task, plan, options} -> verdict; while it runs, notifications `stage` {id, stage,
+//     activity}, with the request's id.
+//   `trace` {module} -> {graph, buffers, torch}, or {refusal}: why a torch module has no op graph.
+//   `ping` -> {}.
+// Notifications:
+//   `$/cancelRequest` {id} and `cancel` {job} end a job.
+//   `received` {job} says that the verdict of that key arrived.
+//
+// A remote client must start with `authenticate` {token, version}. Before that, it may send only
+// small messages, for a few seconds, with one try. job_table.h describes what happens to jobs when
+// a client's connection is lost. Thread: one strand.
 #pragma once
 
 #include "runner/net/keepalive.h"
@@ -22,8 +28,8 @@ struct ServiceLimits {
   JobTableLimits jobs;
   std::size_t max_message_bytes = 16u << 20;
   std::size_t max_unsent_bytes = 64u << 20; ///< for a client that does not read
-  std::size_t max_clients = 512;            ///< admitted, without the child's
-  std::size_t max_jobs_of_client = 256;     ///< outstanding
+  std::size_t max_clients = 512;            ///< admitted local and remote clients
+  std::size_t max_jobs_of_client = 256;     ///< outstanding jobs
   std::chrono::milliseconds max_job_time{3'600'000};
   std::chrono::milliseconds authentication_limit{5'000};
   std::chrono::milliseconds refusal_delay{1'000}; ///< before a wrong token is answered
@@ -31,12 +37,12 @@ struct ServiceLimits {
   Permissions permissions;
 };
 
-/// How a client came, and so what it must prove and what it may expect.
+/// How a client arrived, which decides whether it must authenticate.
 struct Arrival {
   enum class Kind {
     Child,  ///< stdio: the client started this process, and its jobs end with it
-    Local,  ///< a unix socket: whoever may open it is trusted
-    Fleet,  ///< the broker's jobs: whoever may use the broker sent them
+    Local,  ///< a unix socket: any client that may open it is trusted
+    Fleet,  ///< jobs from a broker: any user of the broker may have sent them
     Remote, ///< must authenticate
   };
   Kind kind = Kind::Child;
@@ -46,15 +52,17 @@ struct Arrival {
 
 class Service {
 public:
-  /// @param tokens for Remote arrivals; without any, all of them are refused
+  /// @param tokens for Remote arrivals, which are all refused without tokens
   Service(boost::asio::any_io_executor executor, JobRunner &jobs, ServiceLimits limits = {},
           net::TokenList tokens = {});
-  /// Tells `observer`, which outlives this, how many clients are connected.
+  /// Reports the number of connected clients to `observer`, which must outlive this object.
   void watch(Observer &observer) { observer_ = &observer; }
-  /// Serves one client until its stream ends. @param on_end called once then
+  /// Serves one client until its stream ends.
+  /// @param on_end called once, at the end of the stream
   void add_client(
       std::unique_ptr<rpc::Stream> stream, Arrival arrival, std::function<void()> on_end = [] {});
-  /// Other tokens from now on: clients whose token is not among them are lost, and the jobs of owners without one end.
+  /// Replaces the tokens. Clients whose token is gone are disconnected, and the jobs of owners
+  /// without a token end.
   void use_tokens(net::TokenList tokens);
   std::size_t clients() const { return admitted_; }
   const JobTable &jobs() const { return jobs_; }
@@ -87,7 +95,8 @@ private:
   std::size_t admitted_ = 0;
   Observer *observer_ = nullptr;
   std::uint64_t arrivals_ = 0;
-  std::map<std::string, std::weak_ptr<Client>> authenticated_; ///< by name; those with a token
+  /// Authenticated with a token; by name.
+  std::map<std::string, std::weak_ptr<Client>> authenticated_;
 };
 
 } // namespace warpwright::runner

@@ -1,4 +1,5 @@
-// A socket file that nobody serves is left over from a runner that was killed: it is replaced.
+// Unix socket server. A socket file that no process serves was left by a killed runner and is
+// replaced.
 #include "runner/service/socket_server.h"
 
 #include <boost/asio/io_context.hpp>
@@ -11,7 +12,7 @@ namespace {
 
 using Local = boost::asio::local::stream_protocol;
 
-/// True when somebody answers there; a socket file that nobody serves is removed.
+/// Whether a process answers at this path; removes a socket file that no process serves.
 bool is_served(const boost::asio::any_io_executor &executor, const std::string &path) {
   boost::system::error_code error;
   Local::socket probe(executor);
@@ -46,7 +47,7 @@ Result<void> SocketServer::listen() {
                 "Use that one, or another path");
   boost::system::error_code error;
   acceptor.open(Local(), error);
-  const mode_t before = umask(0177); // the owner's only, from the moment it exists
+  const mode_t before = umask(0177); // only the owner may open the socket, from its creation on
   if (!error)
     acceptor.bind(Local::endpoint(path_), error);
   umask(before);

@@ -1,5 +1,5 @@
-// A unix socket that hands over the streams of those who connect. The file is its owner's only, so
-// whoever can connect is trusted. Thread: the loop's.
+// A unix socket server that hands over a stream for each connection. Only the owner may open the
+// socket file, so a client that can connect is trusted. Thread: the loop's.
 #pragma once
 
 #include "support/rpc/accept_loop.h"
@@ -18,7 +18,7 @@ public:
   SocketServer(const SocketServer &) = delete;
   SocketServer &operator=(const SocketServer &) = delete;
 
-  /// Errors: another runner serves this path; it cannot be created.
+  /// Errors: another runner serves this path; the socket cannot be created.
   Result<void> listen();
 
 private:

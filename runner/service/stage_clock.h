@@ -1,7 +1,8 @@
-// How long a worker spends in each stage of a job, and at what.
+// Time that a worker spends in each stage and activity of a job.
 //
-// A stage ("verifying") is for metrics; what it consists of ("running the fp64 reference") says where a device's time goes, and is
-// logged where debugging is on. Waiting for other workers of the device counts as an activity of its own. It decides nothing.
+// A stage ("verifying") is for metrics. Its activities ("running the fp64 reference") show where a
+// device's time goes and are logged at debug level. Waiting for other workers of the device is an
+// activity of its own.
 // Thread: the service's strand.
 #pragma once
 
@@ -18,11 +19,12 @@ public:
 
   explicit StageClock(Ended on_stage_ended) : on_stage_ended_(std::move(on_stage_ended)) {}
 
-  /// @param activity as a worker words it; what follows " at " is not part of its name
+  /// @param activity in the worker's words; the name ends before " at "
   void enter(const std::string &stage, const std::string &activity);
-  /// Within the same stage, until the next call of this.
+  /// Starts or ends waiting within the current stage.
   void wait(bool waiting);
-  /// The job is over. @return seconds of each activity, longest first: "timing 0.31, waiting 0.2"
+  /// Ends the job.
+  /// @return seconds of each activity, longest first: "timing 0.31, waiting 0.2"
   std::string leave();
 
   const std::string &stage() const { return stage_; }
@@ -36,7 +38,7 @@ private:
   std::string stage_, activity_;
   bool waiting_ = false;
   Clock::time_point stage_start_, activity_start_;
-  std::map<std::string, double> seconds_; ///< of each activity
+  std::map<std::string, double> seconds_; ///< by activity
 };
 
 } // namespace warpwright::runner

@@ -1,4 +1,4 @@
-// `trace FILE`: the op graph of a torch module and the buffers that a task of it has, from a runner.
+// `trace FILE`: asks a runner for the op graph of a torch module and the buffers of its task.
 #include "runner/connect/connect.h"
 #include "runner/service/commands.h"
 #include "support/model/graph_json.h"

@@ -12,7 +12,7 @@ namespace warpwright::runner {
 namespace {
 
 constexpr std::size_t kMostLastWords = 2000;
-/// After its output closed, for what it wrote on stderr to arrive.
+/// Wait for remaining text on stderr after the process closed its output.
 constexpr std::chrono::milliseconds kLastWordsLimit{200};
 
 std::string last_line(std::string text) {
@@ -26,7 +26,7 @@ std::string last_line(std::string text) {
 
 void TraceProcess::prepare() {
   if (!spawn())
-    return stop(); // start() will say why
+    return stop(); // start() tries again and reports the error
   timer_.expires_after(settings_.idle);
   timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
     if (const auto self = weak.lock(); !error && self)
@@ -51,7 +51,7 @@ void TraceProcess::start(const rpc::Json &module, std::function<void(rpc::Outcom
       "trace", {{"module", module}}, [weak = weak_from_this()](const rpc::Outcome &outcome) {
         const auto self = weak.lock();
         if (!self || (!outcome && outcome.error().message.starts_with("the connection closed")))
-          return; // on_closed tells the whole story
+          return; // on_closed reports the failure
         self->finish(outcome);
       });
 }
@@ -81,7 +81,7 @@ Result<void> TraceProcess::spawn() {
 }
 
 void TraceProcess::on_closed() {
-  if (!done_) { // one that was prepared: start() makes another
+  if (!done_) { // a prepared process: start() makes another
     ended_ = true;
     return boost::asio::post(executor_, [self = shared_from_this()] {
       if (self->ended_)
@@ -119,7 +119,7 @@ void TraceProcess::finish(rpc::Outcome outcome) {
   const auto done = std::exchange(done_, nullptr);
   if (!done)
     return;
-  // Not from within a handler of what it ends.
+  // Posted, because stop() must not run in a handler of the connection that it closes.
   boost::asio::post(executor_, [self = shared_from_this(), done, outcome = std::move(outcome)] {
     self->stop();
     done(outcome);

@@ -1,6 +1,7 @@
-// One trace of a torch module: a Python process that reads the module, answers with its op graph, and is gone. It measures nothing
-// and needs no GPU, so it waits for no device. Importing torch takes most of its time, and can be done before there is a module:
-// a process serves one module all the same, since that is the user's code. Thread: the service's strand.
+// A process that traces one torch module: it reads the module, answers with its op graph, and
+// exits. Tracing measures nothing and needs no GPU, so it waits for no device. Importing torch
+// takes most of the time and can be done before a module arrives. A process serves only one module,
+// because the module is the user's code. Thread: the service's strand.
 #pragma once
 
 #include "runner/isolation/private_directory.h"
@@ -13,10 +14,10 @@
 namespace warpwright::runner {
 
 struct TraceSettings {
-  std::vector<std::string> command; ///< speaks JSON-RPC on stdin and stdout
+  std::vector<std::string> command; ///< the program speaks JSON-RPC on stdin and stdout
   std::vector<std::string> environment;
-  std::chrono::milliseconds limit{120'000}; ///< of an answer
-  std::chrono::milliseconds idle{600'000};  ///< of one that was prepared and not asked
+  std::chrono::milliseconds limit{120'000}; ///< for an answer
+  std::chrono::milliseconds idle{600'000};  ///< for a prepared process without a request
 };
 
 class TraceProcess : public std::enable_shared_from_this<TraceProcess> {
@@ -24,10 +25,11 @@ public:
   TraceProcess(boost::asio::any_io_executor executor, TraceSettings settings)
       : executor_(executor), settings_(std::move(settings)), timer_(executor) {}
 
-  /// Starts the process ahead of start(). It ends by itself where nobody asks it.
+  /// Starts the process ahead of start(). Without a request, it ends after `idle`.
   void prepare();
   /// @param module {language, source, model, inputs, init_inputs, training}
-  /// @param done called once, unless stop() comes first: {graph, buffers, torch}, {refusal}, or why there is no answer
+  /// @param done called once, unless stop() comes first, with {graph, buffers, torch}, {refusal},
+  /// or an error
   void start(const rpc::Json &module, std::function<void(rpc::Outcome)> done);
   void stop();
 
@@ -48,7 +50,7 @@ private:
   std::array<char, 4096> block_{};
   std::string last_words_;
   std::function<void(rpc::Outcome)> done_;
-  bool ended_ = false; ///< before it was asked
+  bool ended_ = false; ///< before it got a request
 };
 
 } // namespace warpwright::runner

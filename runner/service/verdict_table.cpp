@@ -111,7 +111,7 @@ void print_table(std::ostream &out, const model::Verdict &verdict) {
                   called->speedup);
   for (const model::Baseline &baseline : verdict.baselines)
     if (baseline.name.starts_with("eager"))
-      continue; // these are the two above
+      continue; // already printed above: device time, as called
     else if (baseline.speedup)
       print_speedup(out, ("against " + baseline.name).c_str(), *baseline.reference_time,
                     *baseline.candidate_time, baseline.speedup);

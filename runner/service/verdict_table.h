@@ -1,4 +1,4 @@
-// A verdict for people, on a terminal. Thread: any.
+// Verdicts as readable text on a terminal. Thread: any.
 #pragma once
 
 #include "support/model/verdict.h"
@@ -10,7 +10,8 @@ namespace warpwright::runner {
 
 void print_table(std::ostream &out, const model::Verdict &verdict);
 
-/// For Client::verify: writes `before` and each stage when it begins; null: says nothing.
+/// Callback for Client::verify that writes `before` and each stage when it begins; null `out`: no
+/// output.
 std::function<void(const std::string &)> print_stages(std::ostream *out,
                                                       const std::string &before = "");
 

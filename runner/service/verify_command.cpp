@@ -1,5 +1,5 @@
-// `verify TASK PLAN`: one job through a runner, or one on each of several devices, by the same client
-// that editors use.
+// `verify TASK PLAN`: one job, or one for each of several devices, with the same client that
+// editors use.
 #include "runner/connect/connect.h"
 #include "runner/fleet/address.h"
 #include "runner/service/commands.h"
@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The devices to verify on, each once; one without a name is the runner's best.
+/// The devices to verify on, without duplicates; an empty name means the runner's best device.
 std::vector<std::string> wanted_devices(const VerifyCommand &command) {
   std::vector<std::string> devices;
   std::stringstream lists;
@@ -33,8 +33,8 @@ std::vector<std::string> wanted_devices(const VerifyCommand &command) {
   return devices;
 }
 
-/// In a session of a fleet the same command names the same job, so that it finds the verdict of the
-/// command before it that was interrupted.
+/// Job key. In a fleet session, the same command gets the same key, so that it finds the verdict of
+/// an interrupted earlier command.
 std::string job_key(const VerifyCommand &command, const model::Task &task, const model::Plan &plan,
                     const VerifyOptions &options) {
   const auto address = fleet::parse_fleet_url(command.url);
@@ -43,9 +43,9 @@ std::string job_key(const VerifyCommand &command, const model::Task &task, const
   return sha256_hex(model::hash(task) + model::hash(plan) + model::to_json(options).dump());
 }
 
-using Verdicts = std::vector<Result<model::Verdict>>; ///< one a device
+using Verdicts = std::vector<Result<model::Verdict>>; ///< one for each device
 
-/// On all devices at once. Errors: no task, no plan, no runner.
+/// Verifies on all devices at once. Errors: no task, no plan, no runner.
 Result<Verdicts> ask(const VerifyCommand &command, const std::vector<std::string> &devices) {
   auto task = TRY(load_json_file(command.task_path, model::task_from_json));
   auto plan = TRY(load_json_file(command.plan_path, model::plan_from_json));

@@ -1,5 +1,5 @@
-// What the end of a worker process says about the job that ran on it: a verdict, or that the job
-// runs once more because the candidate cannot be blamed yet. Thread: any; values in and out.
+// Conclusions from the end of a worker process for its job: a verdict, or a second run because the
+// candidate is not proven to be the cause. Thread: any; values in and out.
 #pragma once
 
 #include "support/model/verdict.h"
@@ -16,25 +16,28 @@ enum class Ended { ByItself, TimedOut, Cancelled, StartTimedOut };
 struct LostWorker {
   Ended ended = Ended::ByItself;
   ExitStatus status;
-  std::string protocol_error; ///< empty unless it spoke no protocol
+  std::string protocol_error; ///< empty unless its output did not follow the protocol
   std::string last_words;     ///< last line of its stderr
-  std::string side;           ///< who was on the device: "reference", "candidate" or ""
-  std::string activity;       ///< last reported: "running the candidate at n=7"
+  std::string side;           ///< the side on the device: "reference", "candidate" or ""
+  std::string activity;       ///< as last reported: "running the candidate at n=7"
   std::chrono::milliseconds timeout{0};
 };
 
-/// SIGKILL that was not ours: an operator, or the kernel when memory ran out.
+/// Whether the worker got a SIGKILL that the service did not send: from an operator, or from the
+/// kernel for lack of memory.
 bool was_killed_from_outside(const LostWorker &lost);
-/// The reference itself fails at sizes that the task does not name: they prove nothing then.
+/// Whether the reference failed at sizes that the task does not name, so that these sizes prove
+/// nothing.
 bool failed_at_hidden_sizes(const LostWorker &lost);
 
-/// Outcome, message and failed check; device, date and hashes are left to the caller.
-/// A signal of the system call filter while the candidate ran is a suspected cheat.
+/// Sets outcome, message and the failed check; the caller sets device, date and hashes. A signal of
+/// the system call filter while the candidate ran gives SuspectedCheat.
 model::Verdict verdict_of(const LostWorker &lost);
 
-/// What a job is answered with that its client took back.
+/// Answer for a job that its client cancelled.
 rpc::RpcError job_cancelled();
-/// What a job is answered with whose worker process did not start: the host's trouble, whatever the job is.
+/// Answer for a job whose worker process did not start, which is a fault of the host and not of the
+/// job.
 rpc::RpcError not_started(std::string message);
 bool is_not_started(const rpc::RpcError &error);
 

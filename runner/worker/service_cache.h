@@ -1,11 +1,12 @@
-// The compile cache of a worker: the service, asked over the worker's own line. Thread: the job thread.
+// Compile cache of a worker, kept by the service and reached over the worker's connection. Thread:
+// the job thread.
 #pragma once
 
 #include "runner/verify/compile_cache.h"
 
 namespace warpwright::runner {
 
-/// `code` {key} is answered with the code or null; `compiled` {key, code} tells of new code.
+/// Request `code` {key}, answered with the code or null; notification `compiled` {key, code}.
 inline constexpr const char *kFindCode = "code", *kKeepCode = "compiled";
 
 class ServiceCache final : public CompileCache {

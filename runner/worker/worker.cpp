@@ -1,6 +1,7 @@
-// Two threads: the caller's owns the device and runs one job after the other (where the caller is a Python
-// interpreter, torch wants it so), another reads and writes JSON-RPC. So stages go out while a job runs, and
-// the end of stdin ends the process at once, whatever runs.
+// Worker process with two threads. The calling thread owns the device and runs one job after the
+// other; torch requires this thread if the caller is a Python interpreter. Another thread reads and
+// writes JSON-RPC, so that stages are sent while a job runs, and the end of stdin ends the process
+// at once.
 #include "runner/worker/worker.h"
 #include "runner/device/torch_host.h"
 #include "runner/verify/bound_plan.h"
@@ -37,7 +38,8 @@ bool shares_device() {
   return shared && *shared;
 }
 
-/// Whether more memory may make more of it: where some was short, a verdict may yet be whole.
+/// Whether more memory could improve this verdict. A verdict may be complete although an allocation
+/// failed.
 bool is_incomplete(const model::Verdict &verdict) {
   return verdict.outcome != model::Outcome::Verified ||
          std::ranges::any_of(verdict.baselines, [](const model::Baseline &baseline) {
@@ -46,11 +48,11 @@ bool is_incomplete(const model::Verdict &verdict) {
 }
 
 class Worker;
-Worker *serving = nullptr; // the process's one, while it runs
+Worker *serving = nullptr; // this process's worker, while it runs
 
 class Worker {
 public:
-  /// @param entry its descriptors are owned from here on
+  /// @param entry its descriptors are closed by the worker
   int run(WorkerEntry entry, const MakeDevice &make) {
     rpc::Connection::Handlers handlers;
     handlers.on_request = [this](const std::string &method, Json params, const Json &,
@@ -59,7 +61,7 @@ public:
     };
     handlers.on_closed = [](const std::string &) {
       std::_Exit(0);
-    }; // a job may still hold the device: do not wait
+    }; // do not wait for a job that may still hold the device
     connection_ = rpc::Connection::make(
         rpc::make_descriptor_stream(loop_.get_executor(), entry.protocol_in, entry.protocol_out),
         std::move(handlers));
@@ -74,7 +76,7 @@ public:
       std::_Exit(2);
     }
     const auto work = boost::asio::make_work_guard(jobs_);
-    jobs_.run(); // until a handler ends the process
+    jobs_.run(); // returns never: a handler ends the process
     return 0;
   }
 
@@ -87,7 +89,8 @@ public:
       connection_->request(kTakeTurn, nullptr, [&](const rpc::Outcome &) { taken.set_value(); });
     });
     taken.get_future().wait();
-    deadline_ += std::chrono::steady_clock::now() - asked; // who waits does not use its time up
+    // Waiting does not count towards the job's time.
+    deadline_ += std::chrono::steady_clock::now() - asked;
     if (device_)
       device_->set_deadline(deadline_);
   }
@@ -114,7 +117,7 @@ public:
 
 private:
   Result<void> make_device(WorkerEntry &entry, const MakeDevice &make) {
-    take_turn(); // what a new context does on the device would be seen by another's measurement
+    take_turn(); // creating a context would disturb another process's measurement
     auto device = make();
     give_turn();
     if (!device)
@@ -151,7 +154,8 @@ private:
     });
   }
 
-  /// On the job thread. An exception of a third party ends here, with its cause.
+  /// On the job thread. Exceptions of third-party code are caught here and reported with their
+  /// text.
   rpc::Outcome run_job(const Json &params) {
     try {
       auto task = model::task_from_json(params.value("task", Json::object()));
@@ -183,7 +187,7 @@ private:
       device_lost_ = result.device_lost;
       const bool short_of_memory = device_->ran_out_of_memory() && is_incomplete(result.verdict);
       if (TorchHost *torch = device_->torch(); torch && shares_ && !device_lost_)
-        torch->start_job(); // what it keeps for another job, others may need
+        torch->start_job(); // frees cached device memory, which other processes may need
       return Json{{"verdict", model::to_json(result.verdict)},
                   {"device_lost", result.device_lost},
                   {"out_of_memory", short_of_memory}};
@@ -197,8 +201,8 @@ private:
     return std::unexpected(rpc::RpcError{rpc::kInvalidParams, describe(error), {}});
   }
 
-  /// Returns when the message has left this process: if the job kills the process next, the service
-  /// knows.
+  /// Returns when the message has left this process, so that the service has it even if the job
+  /// then kills the process.
   void send_stage(const std::string &stage, const std::string &activity, Side running) {
     std::promise<void> written;
     boost::asio::post(loop_, [&] {
@@ -217,16 +221,18 @@ private:
   }
 
   void leave_when_written() {
-    wait_until_written([] { std::_Exit(kExitDeviceLost); }); // tearing a lost device down may hang
+    wait_until_written([] { std::_Exit(kExitDeviceLost); }); // destroying a lost device may hang
   }
 
-  boost::asio::io_context loop_, jobs_; ///< of the thread of messages, and of this one
+  /// for messages, on their own thread; for jobs, on the calling thread
+  boost::asio::io_context loop_, jobs_;
   const bool shares_ = shares_device();
   std::unique_ptr<Device> device_;
-  std::vector<IsolationLayer> isolation_; ///< told in `info`
+  std::vector<IsolationLayer> isolation_; ///< part of the `info` reply
   std::chrono::steady_clock::time_point deadline_;
   std::shared_ptr<rpc::Connection> connection_;
-  bool device_lost_ = false; ///< written on the job thread before it posts, read after
+  /// Written on the job thread before it posts the answer, read after that.
+  bool device_lost_ = false;
 };
 
 } // namespace
@@ -238,7 +244,7 @@ Result<WorkerEntry> enter_worker(const std::optional<Sandbox> &sandbox) {
 }
 
 Result<WorkerEntry> enter_worker(const std::function<Result<Isolation>()> &enter) {
-  // A driver or a compiler that prints must not write into the protocol.
+  // Output of a driver or a compiler must not mix with the protocol.
   WorkerEntry entry{fcntl(0, F_DUPFD_CLOEXEC, 3), fcntl(1, F_DUPFD_CLOEXEC, 3), std::nullopt};
   dup2(2, 1);
   if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
