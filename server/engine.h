@@ -36,14 +36,15 @@ struct OptimizeEvents {
   std::function<void(const std::string &stage)> on_stage; ///< stage of the current variant
   std::function<void(const Error &)> on_runner_error;     ///< a job was lost with its runner
   std::function<void(const ModuleProblem &)> on_problem;  ///< torch modules; called before the error
-  /// A variant of a CUDA kernel without a runner's verdict: it cannot be rendered, or was lost. May be empty.
+  /// Called for a variant of a CUDA kernel without a runner's verdict, because the variant cannot be
+  /// rendered or was lost. May be unset.
   std::function<void(runner::LedgerEntry)> on_unjudged = {};
 };
 
 struct OptimizeSummary {
   std::size_t tried = 0;
   std::size_t verified = 0;
-  std::optional<model::Speedup> best; ///< of the fastest verified variant with a GPU measurement
+  std::optional<model::Speedup> best; ///< best verified speedup from a GPU
   std::string policy; ///< CUDA kernels: the proposer, with a reason if it is not the chosen one
   std::string analysis; ///< the policy's last text on the kernel; empty: none
 };

@@ -49,7 +49,7 @@ struct Snapshot {
   analysis::FileFacts facts;
   ProjectDefaults project;
   protocol::PositionMap positions;
-  std::vector<std::string> source_hashes; ///< of each kernel; empty without a slice
+  std::vector<std::string> source_hashes; ///< per kernel; empty without a slice
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

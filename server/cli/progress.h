@@ -16,7 +16,7 @@ struct ProgressState {
   std::string kernel;
   std::size_t tried = 0;
   std::size_t limit = 0;      ///< largest number of variants
-  double elapsed_share = 0;   ///< of the time budget, 0..1
+  double elapsed_share = 0;   ///< share of the time budget, 0..1
   std::optional<double> best; ///< speedup ratio
   std::size_t verified = 0;
   std::string doing; ///< "measuring tile(block=64)"

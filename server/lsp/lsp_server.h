@@ -31,7 +31,7 @@ struct LspEnvironment {
   std::function<std::string(const std::vector<ReportedKernel> &)> report; ///< may be unset
   std::string docs_url;
   consent::ApprovalStore approvals; ///< the user's approvals
-  Settings settings; ///< of the command line; the editor's settings override them
+  Settings settings; ///< command line settings, below the editor's
   unsigned analysis_threads = 2;
 };
 

@@ -31,7 +31,7 @@ struct VariantItem {
   std::vector<std::string> moves;
   std::string device, date;
   std::optional<SpeedupItem> speedup; ///< absent: correct, speed not measured
-  std::optional<std::string> proposed_by, analysis; ///< of the proposing policy; absent: the search
+  std::optional<std::string> proposed_by, analysis; ///< by a policy; absent: by the search
   WARPWRIGHT_FIELDS(visit("plan", self.plan); visit("title", self.title);
                     visit("moves", self.moves); visit("device", self.device);
                     visit("date", self.date); visit("speedup", self.speedup);
@@ -43,10 +43,11 @@ struct VariantItem {
 struct KernelItem {
   std::string uri, kernel;
   std::string language; ///< "cuda", "python", "cpp"
-  std::string
-      state; ///< "notMeasured", "missingFacts", "queued", "measuring", "faster", "checked", "nothingFaster", "applied", "stale"
+  /// "notMeasured", "missingFacts", "queued", "measuring", "faster", "checked", "nothingFaster",
+  /// "applied", "stale"
+  std::string state;
   std::string text;                  ///< text of the lens without the action of a click
-  Range range;                       ///< of the name
+  Range range;                       ///< range of the name
   std::vector<VariantItem> variants; ///< best first
   WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("kernel", self.kernel);
                     visit("language", self.language); visit("state", self.state);
