@@ -1,4 +1,5 @@
-# Clang 22 and LLVM, statically. Debian's CMake package links the LLVM dylib, so the archives are named here.
+# Static libraries of Clang 22 and LLVM. Debian's CMake package links the LLVM dylib, so this file
+# lists the archives itself.
 find_program(WARPWRIGHT_LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
 execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --includedir OUTPUT_VARIABLE llvm_include OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --libdir OUTPUT_VARIABLE llvm_libdir OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -17,7 +18,7 @@ endfunction()
 warpwright_llvm_libraries(llvm_all all)
 find_library(WARPWRIGHT_ZLIB NAMES libz.a REQUIRED)
 find_library(WARPWRIGHT_ZSTD NAMES libzstd.a REQUIRED)
-# Clang's archives refer to one another in circles: one group.
+# Clang's archives depend on one another in cycles, so the linker gets them as one group.
 foreach(target clang_parser clang_codegen)
   add_library(${target} INTERFACE)
   target_include_directories(${target} SYSTEM INTERFACE ${llvm_include})

@@ -1,5 +1,6 @@
-# LibTorch as it is installed: Debian's libtorch-dev (1.13), or pip's torch, whose folder WARPWRIGHT_TORCH names. Its own CMake package
-# is not used: pip's wants a CUDA compiler and sets flags of whole projects. Found: a target libtorch, of C++17 code.
+# Target `libtorch` for C++17 code: Debian's libtorch-dev (1.13), or pip's torch in the folder
+# WARPWRIGHT_TORCH. LibTorch's own CMake package is not used, because pip's version needs a CUDA
+# compiler and sets project-wide flags. Without LibTorch there is no target.
 set(WARPWRIGHT_TORCH "" CACHE PATH "Folder of LibTorch with include/ and lib/; empty: the system's")
 if(WARPWRIGHT_TORCH)
   set(libtorch_search PATHS ${WARPWRIGHT_TORCH} NO_DEFAULT_PATH)
@@ -15,7 +16,8 @@ if(WARPWRIGHT_TORCH_INCLUDE AND WARPWRIGHT_TORCH_CPU AND WARPWRIGHT_C10)
   add_library(libtorch INTERFACE)
   target_include_directories(libtorch SYSTEM INTERFACE
     ${WARPWRIGHT_TORCH_INCLUDE} ${WARPWRIGHT_TORCH_INCLUDE}/torch/csrc/api/include)
-  # Nothing refers to the CUDA library by name: it registers itself when it is loaded.
+  # The CUDA library registers itself when it is loaded. No code refers to its symbols, so the
+  # linker must keep it.
   target_link_libraries(libtorch INTERFACE ${WARPWRIGHT_C10} ${WARPWRIGHT_TORCH_CPU})
   if(WARPWRIGHT_TORCH_CUDA)
     target_link_libraries(libtorch INTERFACE

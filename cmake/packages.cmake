@@ -1,16 +1,20 @@
-# What is installed, and the packages that CPack makes of it: .tar.xz and .deb (`make package`, scripts/package.sh).
+# Install rules, and the packages that CPack makes of them: .tar.xz and .deb (`make package`,
+# scripts/package.sh).
 #
-# Both have one layout below their prefix, so an archive unpacked into ~/.local or /usr/local is an installation too:
+# Both packages have the same layout below their prefix, so unpacking the archive into ~/.local or
+# /usr/local installs it:
 #   lib/warpwright/      the programs, and torch/ for the runner's Python workers
-#   bin/                 links to those that users call
-#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, tasks/ (the trainer's suite), policy.safetensors (the
-#                        builtin policy's weights, where the source tree has them), LICENSE, NOTICE, THIRD_PARTY.txt and licenses/
-#                        (what is linked in, by scripts/notices.py)
-#   share/doc/warpwright/copyright   the license as Debian's packages state it
-#   share/nvim/site/...  the Neovim plugin, where Neovim finds it by itself
-# Left out: warpwright-train, which needs the LibTorch that it was built with. warpwright-collect is it without training: it asks endpoints
-# for warpwright, which answers with the builtin policy itself.
-set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packing builds nothing
+#   bin/                 links to the programs that users call
+#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, tasks/ (the
+#                        trainer's suite), policy.safetensors (weights of the builtin policy, if the
+#                        source tree has them), LICENSE, NOTICE, THIRD_PARTY.txt and licenses/ (of
+#                        linked code, by scripts/notices.py)
+#   share/doc/warpwright/copyright   the license in the form of Debian packages
+#   share/nvim/site/...  the Neovim plugin, in a folder that Neovim searches
+# warpwright-train is left out, because it needs the LibTorch that it was built with. The packages
+# have warpwright-collect instead, the same program without training, which asks endpoints for
+# warpwright. warpwright runs the builtin policy itself.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packing does not build
 
 set(programs lib/warpwright)
 set(shared share/warpwright)
@@ -35,9 +39,10 @@ install(FILES README.md DESTINATION ${shared})
 install(DIRECTORY examples/ DESTINATION ${shared}/examples)
 install(DIRECTORY trainer/tasks/suite/ DESTINATION ${shared}/tasks)
 install(FILES trainer/weights/policy.safetensors DESTINATION ${shared} OPTIONAL)
-# The plugin is packed by scripts/package.sh, which adds the index of its help.
+# scripts/package.sh prepares the plugin's folder, with the index of its help.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/warpwright.nvim DESTINATION share/nvim/site/pack/warpwright/start OPTIONAL)
-# Our license and those of what is linked in. Asked at install time, when ninja knows what was linked.
+# The project's license and the licenses of linked code. They are collected at install time, when
+# ninja knows the linked files.
 find_program(WARPWRIGHT_NOTICES_PYTHON NAMES python3)
 install(CODE "execute_process(COMMAND \"${WARPWRIGHT_NOTICES_PYTHON}\" \"${CMAKE_SOURCE_DIR}/scripts/notices.py\" programs
   \"${CMAKE_BINARY_DIR}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${shared}\" COMMAND_ERROR_IS_FATAL ANY)")
@@ -60,6 +65,6 @@ set(CPACK_DEBIAN_FILE_NAME warpwright_${PROJECT_VERSION}_amd64.deb)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36)")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "neovim (>= 0.7.2), python3-torch")
-set(CPACK_DEBIAN_COMPRESSION_TYPE zstd) # known to dpkg since Debian 12; packs in seconds
-set(CPACK_PACKAGING_INSTALL_PREFIX "") # of the archive; scripts/package.sh says /usr for the .deb
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd) # dpkg reads zstd since Debian 12; packing takes seconds
+set(CPACK_PACKAGING_INSTALL_PREFIX "") # archive: none; .deb: /usr (scripts/package.sh)
 include(CPack)

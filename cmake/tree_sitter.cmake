@@ -1,5 +1,6 @@
-# tree-sitter (Debian's, statically) with the grammar of Python, which scripts/install-deps.sh brings: a target tree_sitter_python.
-# Without either there is no such target, and warpwright says of .py files that it was built without.
+# Target `tree_sitter_python`: Debian's static tree-sitter with the Python grammar from
+# scripts/install-deps.sh. Without either there is no target, and warpwright reports for .py files
+# that it was built without Python support.
 set(WARPWRIGHT_PYTHON_GRAMMAR ${CMAKE_SOURCE_DIR}/build/dependencies/tree-sitter-python-0.23.6
     CACHE PATH "parser.c and scanner.c of tree-sitter-python, of a version whose ABI the installed tree-sitter takes")
 find_library(WARPWRIGHT_TREE_SITTER NAMES libtree-sitter.a)

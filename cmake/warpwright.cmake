@@ -1,5 +1,5 @@
-# What every target of the project shares: warnings as errors, sections that the linker can drop,
-# and two helpers so that a folder's CMakeLists.txt lists sources and dependencies and nothing else.
+# Settings shared by all targets (warnings as errors, sections that the linker can drop), and
+# functions that keep a folder's CMakeLists.txt to its sources and dependencies.
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 set(Boost_USE_STATIC_LIBS ON)
@@ -24,8 +24,8 @@ if(WARPWRIGHT_SANITIZE)
   target_compile_options(warpwright_options INTERFACE -fsanitize=${WARPWRIGHT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(warpwright_options INTERFACE -fsanitize=${WARPWRIGHT_SANITIZE})
 else()
-  # One file copied to another machine must find its C++ runtime inside itself.
-  # What links LibTorch shares the runtime that LibTorch uses (target property WARPWRIGHT_SHARED_RUNTIME).
+  # A program copied alone to another machine needs its C++ runtime linked statically. Targets that
+  # link LibTorch share LibTorch's runtime (target property WARPWRIGHT_SHARED_RUNTIME).
   target_link_options(warpwright_options INTERFACE
     $<$<NOT:$<BOOL:$<TARGET_PROPERTY:WARPWRIGHT_SHARED_RUNTIME>>>:-static-libstdc++;-static-libgcc>)
 endif()
@@ -39,8 +39,9 @@ if(WARPWRIGHT_CCACHE)
   endif()
 endif()
 
-# No target sees the source root: each sees links to the headers of its own folders and of those of the targets that it links, so an include
-# of anything else does not compile. The table in ARCHITECTURE.md says which folder may link which.
+# The source root is not an include path. A target sees links to the headers of its own folders and
+# of the folders of linked targets, so other headers cannot be included. The table in
+# ARCHITECTURE.md lists which folder may link which.
 function(warpwright_headers target)
   foreach(folder ${ARGN})
     string(REPLACE "/" "." name ${folder})
@@ -66,7 +67,7 @@ function(warpwright_headers target)
   endforeach()
 endfunction()
 
-# Each file as a C++ string literal, to be included as its path with .inc behind it.
+# Writes each file as a C++ string literal to generated/PATH.inc, for #include.
 function(warpwright_embed)
   foreach(path ${ARGN})
     file(READ ${CMAKE_SOURCE_DIR}/${path} text)
@@ -75,7 +76,9 @@ function(warpwright_embed)
   endforeach()
 endfunction()
 
-# warpwright_library(name SOURCES... LINKS targets... HEADERS folders...): HEADERS are folders from the root that hold no source of it.
+# warpwright_library(name SOURCES... LINKS targets... PCH headers... HEADERS folders...): a static
+# library. HEADERS: folders, relative to the root, whose headers it shares besides those of the
+# folders of its sources.
 function(warpwright_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PCH;HEADERS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
@@ -86,7 +89,7 @@ function(warpwright_library name)
   endif()
 endfunction()
 
-# The headers of the folders that a target's sources are in, and of others.
+# Adds the headers of the folders of a target's sources, and of the given folders.
 function(warpwright_source_headers target)
   set(folders ${ARGN})
   get_target_property(sources ${target} SOURCES)
@@ -111,8 +114,9 @@ function(warpwright_program name)
   warpwright_source_headers(${name})
 endfunction()
 
-# warpwright_folder(path LINKS folders-and-targets... PARTS subfolders... SHARES_PCH target): a folder of this directory as a library of all its sources; its
-# target's name is its path with _ for /. Links of the form a/b are folders; PARTS are folders in it that belong to it.
+# warpwright_folder(path LINKS folders-and-targets... PARTS subfolders... SHARES_PCH target): a
+# library of all sources of a folder. The target's name is the path with _ for /. Links of the form
+# a/b are folders. PARTS: subfolders whose sources belong to the library.
 function(warpwright_folder path)
   cmake_parse_arguments(arg "" "SHARES_PCH" "LINKS;PARTS" ${ARGN})
   string(REPLACE "/" "_" name ${path})
@@ -130,7 +134,8 @@ function(warpwright_folder path)
   endif()
 endfunction()
 
-# The checkout that tests are told of. tests/additions builds a copy of it and names the original, so that objects of tests come from ccache.
+# Source tree that tests read from. tests/additions builds a copy of the tree and passes the
+# original here, so that the objects of tests come from ccache.
 set(WARPWRIGHT_TESTED_DIR ${CMAKE_SOURCE_DIR} CACHE PATH "Folder that tests read files of the source tree from")
 set(WARPWRIGHT_TESTED_PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} CACHE PATH "Folder that tests run programs from")
 

@@ -1,4 +1,4 @@
-// Dispatch and cancellation.
+// Dispatch and cancellation of requests.
 #include "server/binder.h"
 
 namespace warpwright::server {
@@ -8,8 +8,7 @@ void Binder::dispatch_request(const std::string &method, const Json &params, con
   const auto handler = requests_.find(method);
   if (handler == requests_.end())
     return respond(refuse(rpc::kMethodNotFound, "this server has no method '" + method + "'"));
-  // Answering takes the request off the list; so does dropping it, through the responder's own
-  // answer.
+  // An answer removes the request from the list. So does the answer that a dropped responder gives.
   const rpc::Responder tracked(
       [respond, id, list = std::weak_ptr(in_flight_)](rpc::Outcome outcome) {
         if (const auto requests = list.lock())

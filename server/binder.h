@@ -1,8 +1,9 @@
-// The typed handler table: method name -> decode parameters, call a member function, encode its
-// answer.
+// Typed handler table: maps a method name to a member function, whose parameters it decodes and
+// whose answer it encodes.
 //
-// It also keeps the requests that are being answered, so that `$/cancelRequest` is answered at once
-// and the work behind it is told to stop; a handler never needs to know. Thread: the strand.
+// The table also keeps the unanswered requests. It answers a request canceled by `$/cancelRequest`
+// at once and requests a stop of its work; handlers only look at their stop token. Thread: the
+// strand.
 #pragma once
 
 #include "server/protocol/types.h"
@@ -12,14 +13,14 @@
 
 namespace warpwright::server {
 
-/// LSP's code for a request that was understood and could not be done: the message is for the user.
+/// LSP's error code for a valid request that failed. The message is shown to the user.
 inline constexpr int kRequestFailed = -32803;
 
 inline std::unexpected<rpc::RpcError> refuse(int code, std::string message) {
   return std::unexpected(rpc::RpcError{code, std::move(message), nullptr});
 }
 
-/// Answers one request with a value of T or an error; keep it, call it once, later if need be.
+/// Answer to one request: a value of T or an error. Call it once, at any time.
 template <class T>
 class Reply {
 public:
@@ -31,7 +32,7 @@ public:
     else
       respond_(std::unexpected(std::move(answer.error())));
   }
-  /// Asks to stop when the client cancelled the request.
+  /// Stop is requested when the client cancels the request.
   const std::stop_token &stop() const { return stop_; }
 
 private:
@@ -59,11 +60,12 @@ public:
     };
   }
 
-  /// Throws what decoding throws; the connection answers it as InvalidParams.
+  /// Calls the method's handler. An unknown method is answered with MethodNotFound, and parameters
+  /// that do not decode with InvalidParams. Other exceptions of the handler propagate.
   void dispatch_request(const std::string &method, const Json &params, const Json &id,
                         const rpc::Responder &respond);
-  /// Errors: parameters that do not decode, for the log. Unknown notifications are ignored, as LSP
-  /// asks.
+  /// Errors: parameters that do not decode; the text is for the log. Unknown notifications are
+  /// ignored, as LSP requires.
   Result<void> dispatch_notification(const std::string &method, const Json &params);
   /// Stops every request in flight without answering it.
   void stop_all();

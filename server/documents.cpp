@@ -1,4 +1,5 @@
-// Incremental changes apply in the order given, each to the result of the one before.
+// Implementation of open documents. Incremental changes apply in the given order, each to the
+// result of the previous one.
 #include "server/documents.h"
 
 #include "server/protocol/uri.h"
@@ -17,7 +18,7 @@ const Document &Documents::open(protocol::TextDocumentItem item) {
   Document &document = documents_[item.uri];
   std::string path = protocol::path_of(item.uri);
   if (item.language_id == "python" && !path.ends_with(".py"))
-    path += ".py"; // scripts and new files: what analyses go by is the name
+    path += ".py"; // scripts and new files: analyses decide by the name
   document = {item.uri, std::move(path), item.version,
               std::make_shared<const std::string>(std::move(item.text))};
   return document;

@@ -1,6 +1,6 @@
-// The open documents: text and version as the client's notifications left them.
+// Open documents: text and version from the client's notifications.
 //
-// The texts are immutable and shared, so work off the strand keeps the version it started with.
+// The texts are immutable and shared: work off the strand keeps the version that it started with.
 // Thread: the strand.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace warpwright::server {
 
 struct Document {
   std::string uri;
-  std::string path; ///< with .py behind it where only the client says that this is Python
+  std::string path; ///< with ".py" appended if only the client's language id says Python
   std::int64_t version = 0;
   std::shared_ptr<const std::string> text;
 };

@@ -5,7 +5,8 @@ namespace warpwright::server {
 
 using protocol::Json;
 
-/// A token that the client has yet to create swallows reports; the begin is sent when it is there.
+/// State of one progress display. Reports are dropped until the client has created the token; then
+/// "begin" is sent.
 struct Progress::State {
   std::weak_ptr<rpc::Connection> connection;
   Json token;
@@ -90,7 +91,7 @@ void EditorClient::refresh(const char *method, std::shared_ptr<Refresh> state) {
   if (!connection_)
     return;
   connection_->request(method, nullptr, [this, method, state](const rpc::Outcome &) {
-    state->is_out = false; // a client that answers with an error has at least been asked
+    state->is_out = false; // also after an error: the client was asked
     if (std::exchange(state->again, false))
       refresh(method, state);
   });

@@ -1,5 +1,5 @@
-// The editor as the server sees it: what can be sent to it, each only where its capabilities allow.
-// Thread: the strand.
+// Client side of the session: requests and notifications to the editor, each sent only if the
+// editor's capabilities allow it. Thread: the strand.
 #pragma once
 
 #include "server/protocol/lifecycle.h"
@@ -9,8 +9,8 @@ namespace warpwright::server {
 
 class EditorClient;
 
-/// Progress of one piece of work in the editor's own display; silent where the client has none.
-/// Ends itself when dropped.
+/// Progress of one piece of work in the editor's display; silent if the client has no such display.
+/// The destructor ends the progress.
 class Progress {
 public:
   ~Progress();
@@ -35,23 +35,23 @@ public:
   void publish(const protocol::PublishDiagnosticsParams &params);
   void show_message(protocol::MessageType type, const std::string &message);
   /// Shows a question with buttons.
-  /// @param done gets the chosen answer; nullopt where the user, or the client, chose none
+  /// @param done gets the chosen answer; nullopt if the user or the client chose none
   void ask(const std::string &message, const std::vector<std::string> &answers,
            std::function<void(std::optional<std::string>)> done);
   void log(const std::string &message);
-  /// Asks the editor to request lenses and hints again (requests that come while one is out are
-  /// folded), and tells a client that lists kernels that the list may differ.
+  /// Asks the editor to request lenses and hints again; calls during an open request are merged.
+  /// Tells a client that lists kernels that the list may have changed.
   void refresh();
-  /// Asks to be told of changes on disk, where the editor can be asked.
+  /// Registers for changes on disk, if the editor supports the registration.
   void watch_files();
-  /// The value of section "warpwright" of a resource; not called where the client has no
-  /// configuration.
+  /// Requests the configuration section "warpwright". The callback is not called if the client has
+  /// no configuration or answers with an error.
   void request_configuration(std::function<void(const Json &)> callback);
-  /// Errors, to the callback: the client refused, or cannot apply edits.
+  /// Errors (passed to the callback): the client refused the edit, or cannot apply edits.
   void apply_edit(const protocol::ApplyEditParams &params,
                   std::function<void(Result<void>)> callback);
 
-  /// @param token the client's, when its request brought one; else one is created
+  /// @param token the token of the client's request, if it had one; else a token is created
   /// @param on_cancel called when the user cancels
   std::shared_ptr<Progress> begin_progress(const std::string &title, std::optional<Json> token,
                                            std::function<void()> on_cancel);

@@ -1,4 +1,4 @@
-// Implementation: a thread in sigtimedwait, because a signal handler may do next to nothing.
+// Implementation by a thread in sigtimedwait, because signal handlers may call only few functions.
 #include "server/interrupt.h"
 
 #include <csignal>
@@ -10,7 +10,7 @@ namespace warpwright::server {
 namespace {
 
 constexpr long kPollNs = 100'000'000;
-constexpr int kInterruptedExit = 130; ///< as shells report SIGINT
+constexpr int kInterruptedExit = 130; ///< exit code of shells for SIGINT
 
 } // namespace
 

@@ -1,6 +1,6 @@
-// Ctrl-C as a stop token: the search ends after the candidate in flight and what was found is still
-// printed. The second Ctrl-C ends the program at once. Thread: one that waits for the signal, owned
-// by the object.
+// Ctrl-C as a stop token: the search ends after the current candidate, and its results are still
+// printed. A second Ctrl-C ends the program at once. Thread: the object owns a thread that waits
+// for the signal.
 #pragma once
 
 #include <stop_token>
@@ -10,15 +10,15 @@ namespace warpwright::server {
 
 class Interrupt {
 public:
-  /// Blocks SIGINT in the calling thread and in all that it starts later: make this before any
-  /// other thread.
+  /// Blocks SIGINT in the calling thread and in threads that it starts later. Create the object
+  /// before any other thread.
   Interrupt();
   std::stop_token token() const { return source_.get_token(); }
   bool requested() const { return source_.stop_requested(); }
 
 private:
   std::stop_source source_;
-  std::jthread waiter_; ///< last: joins before the source goes
+  std::jthread waiter_; ///< last member: joins before the source is destroyed
 };
 
 } // namespace warpwright::server

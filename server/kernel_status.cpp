@@ -1,4 +1,4 @@
-// The decision table of kernel states, and the words for measured values.
+// Decision table of kernel states, and texts of measured values.
 #include "server/kernel_status.h"
 
 #include "support/words.h"
@@ -10,14 +10,16 @@ namespace warpwright::server {
 
 namespace {
 
-/// Measured once more at the end of a search, against every baseline: what a search itself measured favours whoever was lucky.
+/// Whether the entry was measured again at the end of a search, against every baseline. Speedups
+/// measured during a search favor variants with lucky noise.
 bool is_confirmed(const runner::LedgerEntry &entry) {
   return std::ranges::any_of(entry.verdict.baselines, [](const model::Baseline &baseline) {
     return baseline.name.starts_with("torch.compile");
   });
 }
 
-/// Confirmed before others, faster before slower, measured before checked; ties keep the newest.
+/// Order: confirmed before others, faster before slower, measured before checked. Ties keep the
+/// newest first.
 bool better(const runner::LedgerEntry *a, const runner::LedgerEntry *b) {
   if (is_confirmed(*a) != is_confirmed(*b))
     return is_confirmed(*a);

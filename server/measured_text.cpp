@@ -30,7 +30,7 @@ bool add(std::vector<BaselineRatio> &list, const model::Verdict &verdict, const 
   return false;
 }
 
-/// Why a verified variant has no time.
+/// Reason why a verified variant has no time.
 std::string why_untimed(const model::Verdict &verdict) {
   for (const model::Check &check : verdict.checks)
     if (check.name == "the task is not degenerate" && !check.passed)

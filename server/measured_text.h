@@ -1,6 +1,8 @@
-// Words and tables for what a verdict says of a torch module: lens, hover, comment in the file, terminal.
+// Texts and tables of a torch module's verdict, for lens, hover, comments in files and the
+// terminal.
 //
-// Every number is a verdict's; what was not measured is left out or said. Thread: pure functions.
+// All numbers come from the verdict. Unmeasured values are left out or named as such. Thread: pure
+// functions.
 #pragma once
 
 #include "support/model/task.h"
@@ -11,32 +13,35 @@
 
 namespace warpwright::server {
 
-/// A baseline's ratio as it is shown.
+/// Speedup against one baseline.
 struct BaselineRatio {
   std::string name; ///< "eager+graph", "torch.compile", ...
   model::Speedup speedup;
   model::Time reference_time, candidate_time;
 };
 
-/// In the order eager+graph, torch.compile+graph, eager, torch.compile; only those that were measured.
+/// The measured baselines, in the order eager+graph, torch.compile+graph, eager, torch.compile.
 std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict);
 
-/// "1.80x eager+graph, 1.40x torch.compile+graph · verified · NVIDIA H200"; without a GPU or a time, what is known instead.
+/// "1.80x eager+graph, 1.40x torch.compile+graph · verified · NVIDIA H200". Without a GPU or a
+/// time, the reason instead of the speedups.
 std::string module_summary(const model::Verdict &verdict);
 
 /// Lines for a comment: device, date, each baseline, the moves.
 std::string measured_comment(const model::Verdict &verdict, const std::vector<std::string> &moves);
 
-/// "x float32[16, 128], linear.weight float32[64, 128] -> float32[16, 64]": inputs and state, at most five of them
+/// "x float32[16, 128], linear.weight float32[64, 128] -> float32[16, 64]": at most five inputs and
+/// states, then the outputs.
 std::string shapes_text(const model::Task &task);
 
-/// "Library calls take 12% of the time."; empty: not measured.
+/// "Library calls take 12% of its device time."; empty: not measured.
 std::string library_text(const model::Verdict &verdict);
 
-/// "memory (91% of what this GPU was measured to copy)"; empty: not known.
+/// "memory (91% of the bandwidth measured on this GPU)"; empty: unknown.
 std::string bound_text(const model::Verdict &verdict);
 
-/// A Markdown table of the baselines, and lines on shapes, bounds and what else is known; empty without times.
+/// Markdown table of the measured baselines, and a line with the reason for each missing one; empty
+/// without times.
 std::string baseline_table(const model::Verdict &verdict);
 
 } // namespace warpwright::server

@@ -1,4 +1,4 @@
-// One thread reads and writes the ledger in the order asked.
+// Implementation of measurements. One thread reads and writes the ledger in the order of the calls.
 #include "server/measurements.h"
 
 #include "support/model/json.h"
@@ -10,7 +10,8 @@ struct Measurements::Store {
   std::unique_ptr<runner::Ledger> ledger;
   bool failed = false;
 
-  /// Null with the reason when it cannot be opened; tried once.
+  /// The ledger, opened once. Errors: the ledger does not open (first call only); later calls then
+  /// return null.
   Result<runner::Ledger *> get() {
     if (ledger)
       return ledger.get();
@@ -73,7 +74,7 @@ void Measurements::load(const std::string &file, const std::vector<std::string> 
         Entries &found = read->entries;
         if (found.empty())
           return;
-        for (const auto &known : *entries_[key]) // recorded while the reading was under way
+        for (const auto &known : *entries_[key]) // entries recorded during the read
           if (std::none_of(found.begin(), found.end(),
                            [&](const auto &entry) { return same_measurement(entry, known); }))
             found.insert(found.begin(), known);

@@ -1,9 +1,8 @@
-// What is known from runners about the kernels of open files: the ledger, read and written off the
-// strand.
+// Measurements of the kernels of files: the ledger, read and written off the strand.
 //
-// The ledger belongs to one thread of this object; the strand sees immutable lists. An unwritable
-// ledger costs persistence, not the session: entries of this session are kept in memory and the
-// error is reported once. Thread: the strand.
+// The ledger belongs to one thread of this object; the strand sees immutable lists. If the ledger
+// cannot be written, the session keeps its entries in memory and reports the error once. Thread:
+// the strand.
 #pragma once
 
 #include "runner/ledger/ledger.h"
@@ -23,23 +22,24 @@ class Measurements {
 public:
   using OpenLedger = std::function<Result<std::unique_ptr<runner::Ledger>>()>;
   struct Events {
-    std::function<void(const std::string &file)> on_loaded; ///< lists of that file may differ now
-    std::function<void(const Error &)> on_error;            ///< once
-    /// Once: the first row that cannot be read, and how many the same kernel has.
+    std::function<void(const std::string &file)> on_loaded; ///< the file's lists may have changed
+    std::function<void(const Error &)> on_error;            ///< called at most once
+    /// Called at most once: the first row that cannot be read, and the number of such rows of its
+    /// kernel.
     std::function<void(const Error &, std::size_t count)> on_unreadable = {};
   };
 
   Measurements(boost::asio::any_io_executor strand, OpenLedger open, Events events);
   ~Measurements() { stop(); }
 
-  /// Reads the kernels that have not been read yet.
+  /// Reads the entries of kernels that were not read before.
   void load(const std::string &file, const std::vector<std::string> &kernels);
-  /// Visible to of() at once, then written. Replaces an entry with the same plan on the same
-  /// device.
+  /// Adds an entry, which of() returns at once, and writes it to the ledger. The entry replaces one
+  /// with the same task, plan, device and driver.
   void record(runner::LedgerEntry entry);
-  /// Never null.
+  /// Entries of a kernel; never null.
   EntriesPtr of(const std::string &file, const std::string &kernel) const;
-  /// Waits for what is being written.
+  /// Waits for pending reads and writes.
   void stop() { pool_.finish(); }
 
 private:

@@ -1,4 +1,5 @@
-// Bookkeeping on the strand, the work on the one thread; results are posted back.
+// Implementation of the optimizer. The strand keeps the jobs; one thread runs them and posts
+// results.
 #include "server/optimizer.h"
 
 namespace warpwright::server {
@@ -41,7 +42,7 @@ void Optimizer::request_info(const std::string &url) {
     const Result<runner::RunnerInfo> info =
         client ? (*client)->info() : std::unexpected(client.error());
     if (client && !info)
-      worker->client.reset(); // the next one connects afresh
+      worker->client.reset(); // the next request connects again
     post([this, url, info] { events_.on_info(url, info); });
   });
 }
@@ -89,7 +90,7 @@ void Optimizer::run_job(const OptimizeRequest &request, const Key &key, std::sto
     result = fail("optimising '" + request.kernel + "' failed: " + error.what());
   }
   if (!result)
-    worker_->client.reset(); // the next optimisation connects afresh
+    worker_->client.reset(); // the next optimization connects again
   post([this, key, result = std::move(result)] { finish(key, result); });
 }
 
@@ -108,7 +109,7 @@ OptimizeEvents Optimizer::events_for(const Key &key) {
     post([this, key, stage] {
       const auto job = jobs_.find(key);
       if (job == jobs_.end() || std::exchange(job->second.status.stage, stage) == stage)
-        return; // runners tell the same stage for each check
+        return; // runners repeat the stage for each check
       events_.on_status(key.first, key.second);
     });
   };

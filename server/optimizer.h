@@ -1,8 +1,8 @@
-// Optimisations that the user asked for: one at a time on a thread of their own, because a runner
-// has one queue.
+// Optimizations requested by the user. They run one at a time on one thread, because a runner has
+// one queue.
 //
-// The connection to the runner is made when it is first needed, lives on that thread and is kept.
-// One kernel has at most one optimisation. Thread: the strand.
+// That thread connects to the runner at the first need and keeps the connection. A kernel has at
+// most one optimization at a time. Thread: the strand.
 #pragma once
 
 #include "server/engine.h"
@@ -21,27 +21,27 @@ public:
   struct Events {
     std::function<void(runner::LedgerEntry)> on_entry;
     std::function<void(const std::string &path, const std::string &kernel)> on_status;
-    std::function<void(const std::string &message)> on_runner_lost; ///< once until it works again
+    std::function<void(const std::string &message)> on_runner_lost; ///< once until a runner works again
     std::function<void(const std::string &path, const std::string &kernel, ModuleProblem)>
         on_problem;
-    /// Of request_info(), and of each connection that is made for a job: who the runner is, or why
-    /// it cannot be asked.
+    /// Result of request_info() and of each new connection for a job: the runner's information, or
+    /// the reason why it cannot be asked.
     std::function<void(const std::string &url, const Result<runner::RunnerInfo> &)> on_info;
   };
 
   Optimizer(boost::asio::any_io_executor strand, Connect connect, Run run, Events events);
 
-  /// Asks the runner who it is; starts it where it is a child.
+  /// Asks a runner for its information, and starts it if it is a child process.
   void request_info(const std::string &url);
-  /// Errors: this kernel is being optimised already. `done` is called once on the strand when it
-  /// ends.
+  /// Starts an optimization. `done` is called once on the strand when it ends. Errors: this kernel
+  /// is being optimized already.
   Result<void> start(OptimizeRequest request, Done done);
-  /// @return whether there was one
+  /// @return whether an optimization was told to stop
   bool cancel(const std::string &path, const std::string &kernel);
   std::optional<JobStatus> status(const std::string &path, const std::string &kernel) const;
-  /// Tells everything to stop; the thread ends soon after.
+  /// Requests a stop of all jobs.
   void stop();
-  /// Waits for the thread.
+  /// Drops jobs that have not begun, and waits for the thread.
   void join() { pool_.join(); }
 
 private:
@@ -51,8 +51,9 @@ private:
     std::stop_source stop;
     Done done;
   };
-  struct Worker; ///< what lives on the thread
-  /// The connection to `url`, and to a new one the question who it is. On the thread.
+  struct Worker; ///< state of the thread
+  /// Connection to `url`. A new connection is asked for its information, for on_info. Thread: the
+  /// job thread.
   Result<runner::BlockingClient *> get_announced(const std::string &url);
   void run_job(const OptimizeRequest &request, const Key &key, std::stop_token stop);
   OptimizeEvents events_for(const Key &key);

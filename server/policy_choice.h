@@ -1,5 +1,5 @@
-// Who proposes versions of a kernel, as the user says it: the setting `policy` of editors, `--policy`, `policy` of .warpwright.toml.
-// Thread: values, any.
+// Choice of the policy that proposes versions of a kernel: the editors' setting `policy`,
+// `--policy`, and `policy` of .warpwright.toml. Thread: values, any.
 #pragma once
 
 #include "support/error.h"
@@ -11,14 +11,14 @@ namespace warpwright::server {
 struct PolicyChoice {
   enum class Kind { Search, Builtin, Endpoint };
   Kind kind = Kind::Search;
-  std::string weights;  ///< Builtin: a file; empty: those that ship
+  std::string weights;  ///< Builtin: path of a file; empty: the shipped weights
   std::string endpoint; ///< Endpoint: "endpoint:URL#MODEL"
 };
 
 inline constexpr const char *kPolicyForms =
     "search, builtin, builtin:WEIGHTS or endpoint:URL#MODEL";
 
-/// "": search. Errors: another word.
+/// Parses one of kPolicyForms; "" is the search. Errors: any other text.
 Result<PolicyChoice> parse_policy(const std::string &text);
 
 } // namespace warpwright::server

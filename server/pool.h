@@ -1,5 +1,5 @@
-// Threads for slow work. Size 0 runs everything inline, for tests.
-// Thread: post() from any.
+// Thread pool for slow work. A pool of size 0 runs all work inline, for tests. Thread: post() from
+// any.
 #pragma once
 
 #include <boost/asio/post.hpp>
@@ -14,7 +14,7 @@ public:
   explicit Pool(unsigned threads)
       : threads_(threads ? std::make_unique<boost::asio::thread_pool>(threads) : nullptr) {}
 
-  /// `work` must catch what it calls: an exception that leaves it ends the program.
+  /// `work` must catch exceptions: an exception that leaves it ends the program.
   template <class Work>
   void post(Work &&work) {
     if (threads_)
@@ -22,12 +22,12 @@ public:
     else
       std::forward<Work>(work)();
   }
-  /// Waits for all that was posted.
+  /// Waits for all posted work.
   void finish() {
     if (threads_)
       threads_->join();
   }
-  /// Drops what has not begun and waits for what has.
+  /// Drops work that has not begun, and waits for the rest.
   void join() {
     if (threads_) {
       threads_->stop();

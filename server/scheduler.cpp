@@ -1,12 +1,12 @@
-// The life of an edit: update -> stub pass on the pool -> snapshot on the strand -> full pass ->
-// snapshot.
+// Implementation of the scheduler. An edit causes a stub pass on the pool, a snapshot on the
+// strand, a full pass on the pool, and a second snapshot.
 #include "server/scheduler.h"
 
 namespace warpwright::server {
 
 namespace {
 
-/// A worker job may meet an exception of Clang's; the document then has the error as its only fact.
+/// Facts of a document whose analysis threw an exception: only the error.
 AnalysisResult failed_facts(const std::string &path, const std::string &reason) {
   analysis::FileFacts facts;
   facts.path = path;

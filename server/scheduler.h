@@ -1,9 +1,9 @@
-// When a document is analysed, and who gets the result.
+// Scheduler of document analyses.
 //
-// At most one analysis of a document runs at a time, always of its newest text; edits that come
-// meanwhile are folded into the next one, and results for old versions are dropped. The stub pass
-// answers first; the full pass, where a toolkit is found, replaces its facts for the same version.
-// Analyses run on the pool; this object lives on the strand.
+// At most one stub pass and one full pass of a document run at a time. Edits during a pass are
+// merged into the next pass, which takes the newest text, and results for old texts are dropped.
+// The stub pass answers first; the full pass, if a toolkit is found, replaces its facts for the
+// same version. Analyses run on the pool. Thread: the strand.
 #pragma once
 
 #include "server/documents.h"
@@ -17,15 +17,15 @@
 
 namespace warpwright::server {
 
-/// The two passes as the scheduler runs them. Thread: any, but `full` never twice at once for one
-/// path.
+/// The two passes that the scheduler runs. Thread: any; for one open document, `full` runs at most
+/// once at a time.
 struct Analyses {
   std::function<AnalysisResult(const std::string &path, const std::string &text)> stub;
-  /// nullopt: there is no toolkit, or it was told to stop. Unset: never.
+  /// nullopt: no facts beyond the stub pass, or a requested stop. May be unset.
   std::function<std::optional<AnalysisResult>(const std::string &path, const std::string &text,
                                               std::stop_token)>
       full;
-  std::function<void(const std::string &path)> closed; ///< frees what `full` keeps; may be unset
+  std::function<void(const std::string &path)> closed; ///< frees state of `full`; may be unset
 };
 
 class Scheduler {
@@ -35,17 +35,17 @@ public:
   Scheduler(boost::asio::any_io_executor strand, Pool &pool, Analyses analyses)
       : strand_(std::move(strand)), pool_(pool), analyses_(std::move(analyses)) {}
 
-  /// Called with every snapshot as it is published.
+  /// Sets the callback for published snapshots.
   void on_snapshot(SnapshotCallback callback) { publish_ = std::move(callback); }
-  /// A document was opened or changed, or something else that its analysis depends on has.
+  /// Analyzes a document that was opened or changed, or that depends on a changed file.
   void update(const Document &document, protocol::PositionEncoding encoding);
   void close(const std::string &uri);
-  /// Calls back with facts of the document's current version, at once or when they are there; with
-  /// null when it is closed before.
+  /// Calls back with facts of the document's current version, at once or after the analysis; with
+  /// null if the document is closed before.
   void with_snapshot(const std::string &uri, SnapshotCallback callback);
-  /// The same after the analysis that runs, for a document that was just updated.
+  /// Like with_snapshot, but waits for a running stub pass, for a document that was just updated.
   void with_next_snapshot(const std::string &uri, SnapshotCallback callback);
-  /// The newest there is, perhaps of an older version; null before the first.
+  /// The newest snapshot, perhaps of an older version; null before the first.
   SnapshotPtr latest(const std::string &uri) const;
   void stop();
 
@@ -58,7 +58,7 @@ private:
     std::stop_source full_stop;
     std::vector<SnapshotCallback> waiting;
     std::uint64_t revision = 0;   ///< counts updates
-    std::uint64_t generation = 0; ///< tells a reopened document from the one that was closed
+    std::uint64_t generation = 0; ///< distinguishes a reopened document from the closed one
   };
   void run_stub(Entry &entry);
   void run_full(Entry &entry);

@@ -1,4 +1,4 @@
-// One reader a member.
+// Implementation of the settings, with one reader per member.
 #include "server/settings.h"
 
 #include "server/policy_choice.h"

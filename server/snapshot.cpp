@@ -1,4 +1,4 @@
-// Lookups over the facts of one version.
+// Implementation of lookups in the facts of one version, and of the source hash.
 #include "server/snapshot.h"
 
 #include "support/hash.h"

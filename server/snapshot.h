@@ -1,5 +1,5 @@
-// What is known of one version of one document. Immutable once published; every feature reads only
-// this.
+// Snapshot of one version of a document: text, facts and defaults of the project. Snapshots are
+// immutable once published, and features read documents only through them.
 #pragma once
 
 #include "analysis/consent/project_request.h"
@@ -12,18 +12,18 @@
 
 namespace warpwright::server {
 
-/// What .warpwright.toml says beyond how to parse, as far as the user approved it; the editor's
-/// settings come over it.
+/// Settings of .warpwright.toml besides parse settings, as far as the user approved the file. The
+/// editor's settings override them.
 struct ProjectDefaults {
-  std::string runner; ///< URL of the user's own runner that it names; empty: it says nothing
-  std::string python; ///< interpreter with torch; empty: it says nothing
+  std::string runner; ///< URL of the user's own runner that the file names; empty: none
+  std::string python; ///< interpreter with torch; empty: not set
   std::optional<std::chrono::milliseconds> budget;
-  std::string policy; ///< as server/policy_choice.h reads it; empty: it says nothing
-  std::optional<Error> runner_error; ///< why the runner that it names cannot be used
-  consent::ProjectFile file;         ///< and what it asks for
+  std::string policy; ///< in the form of server/policy_choice.h; empty: not set
+  std::optional<Error> runner_error; ///< why the named runner cannot be used
+  consent::ProjectFile file;         ///< the file and its requests
 };
 
-/// What one analysis of a file gives.
+/// Result of one analysis of a file.
 struct AnalysisResult {
   analysis::FileFacts facts;
   ProjectDefaults project;
@@ -49,7 +49,7 @@ struct Snapshot {
   analysis::FileFacts facts;
   ProjectDefaults project;
   protocol::PositionMap positions;
-  std::vector<std::string> source_hashes; ///< of each kernel, empty where there is no slice
+  std::vector<std::string> source_hashes; ///< per kernel; empty without a slice
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -1,5 +1,5 @@
-// The hash by which a measurement is known to be of the code as it stands. Editor and command line
-// write the same. Thread: any.
+// Hash that identifies the code of a measurement. Editor and command line write the same hash.
+// Thread: any.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace warpwright::server {
 
-/// sha256 of a device source without its #line directives, which change when lines above it do. The
-/// ledger's `source_hash` is this of the kernel's slice.
+/// SHA-256 of a device source without its #line directives, which change with the lines above the
+/// kernel. The ledger's `source_hash` is the hash of the kernel's slice.
 std::string source_hash(std::string_view device_source);
 
 } // namespace warpwright::server

@@ -1,4 +1,4 @@
-// Questions, and what becomes of their answers.
+// Implementation of questions about trust, and of their answers.
 #include "server/trust.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool is_too_wide(const std::string &folder) {
   const char *home = std::getenv("HOME");
   struct stat status {};
   if (::stat(folder.c_str(), &status) == 0 && (status.st_mode & S_IWOTH))
-    return true; // anybody's files would be trusted with it
+    return true; // else files of any user would be trusted
   return folder == "/" || folder.empty() || (home && holds(folder, consent::real_path(home)));
 }
 
@@ -129,7 +129,7 @@ void Trust::ask(const SnapshotPtr &snapshot, const Open &open, Done done) {
                   declined_.insert({file.identity, file.content_hash});
                 if (answer == kTrustFolder)
                   return approve(snapshot, open.folder, false, done);
-                // Ignored or left open, the file's requests go on without counting.
+                // An empty folder was trusted before; the file's requests then stay ignored.
                 done(open.folder.empty() ? Answer::Granted : Answer::Refused);
               });
 }
@@ -139,7 +139,7 @@ void Trust::approve(const SnapshotPtr &snapshot, const std::string &folder, bool
     const auto kept = store_.update([&](consent::Approved &approved) {
       if (!folder.empty())
         approved.folders.insert(folder);
-      if (file) // the content that was shown: another one is asked about again
+      if (file) // the shown content; changed content needs a new approval
         approved.files[snapshot->project.file.identity] = snapshot->project.file.content_hash;
     });
     boost::asio::post(strand_, [done, kept, file] {

@@ -1,10 +1,10 @@
-// Whether this session may build and run what a document holds, and what the document's project may
-// ask for: kept in the user's approvals, and asked of the user where they do not say.
+// Trust of a session: whether the code of a document may be built and run, and whether the requests
+// of its project apply. The user's approvals decide; without an approval the user is asked.
 //
-// A client with a notion of trust says so in the setting `trusted`, and then only a project's
-// .warpwright.toml is asked about. For every other client the folder of the document has to be
-// approved too: the first time that the user wants something of it built or run. The store is read on
-// the pool. Leaves out the command line, which is server/cli/trust.cpp. Thread: the strand.
+// A client with its own trust sets `trusted`; then only a project's .warpwright.toml needs an
+// approval. For other clients the document's folder also needs one, when the user first wants its
+// code built or run. The store is read on the pool. server/cli/trust.cpp serves the command line.
+// Thread: the strand.
 #pragma once
 
 #include "analysis/consent/approvals.h"
@@ -21,7 +21,7 @@ public:
   enum class Answer {
     Refused,
     Granted,
-    GrantedMore, ///< and the project's file has just been approved: analyse the document again
+    GrantedMore, ///< the project's file was just approved: analyze the document again
   };
   using Done = std::function<void(Result<Answer>)>;
 
@@ -29,25 +29,27 @@ public:
         consent::ApprovalStore store)
       : strand_(std::move(strand)), pool_(pool), client_(client), store_(std::move(store)) {}
 
-  /// Folders that the client has open; approvals are for the one that holds a document.
+  /// Sets the client's open folders. An approval covers the open folder that contains a document.
   void set_folders(std::vector<std::string> folders);
 
-  /// May the code of this document be built and run? Asks the user where the approvals do not say.
-  /// @param said the client's own notion of trust Errors, to `done`: the store cannot be written.
+  /// Finds out whether the code of this document may be built and run. If the approvals do not
+  /// decide, the user is asked.
+  /// @param said the client's own trust
+  /// Errors, to `done`: the store cannot be read or written.
   void permit(const SnapshotPtr &snapshot, std::optional<bool> said, Done done);
-  /// Asks about the project's file, or tells of it, when it is first met with this content.
+  /// Asks about the project's file, or shows a message about it, when this content is first seen.
   void mention(const SnapshotPtr &snapshot, std::optional<bool> said, Done done);
-  /// Asks about all that is not approved of the document, because the user wants to approve it.
+  /// Asks about everything of the document that is not approved, at the user's request.
   void review(const SnapshotPtr &snapshot, std::optional<bool> said, Done done);
 
 private:
-  /// What is left to ask.
+  /// Open questions about a document.
   struct Open {
-    std::string folder; ///< to be trusted; empty: it is
-    bool file = false;  ///< the project's file is not approved, and can be
+    std::string folder; ///< folder to approve; empty: trusted already
+    bool file = false;  ///< the project's file can be approved and is not
     bool file_was_approved_meanwhile = false;
   };
-  using Known = std::pair<std::string, std::string>; ///< identity and content of a project's file
+  using Known = std::pair<std::string, std::string>; ///< identity and content hash of a project's file
 
   void look(const SnapshotPtr &snapshot, std::optional<bool> said,
             std::function<void(Result<Open>)> done);
@@ -63,8 +65,8 @@ private:
   std::set<Known> mentioned_, declined_;
 };
 
-/// Whether to approve the folder as a whole would be too much: the home directory, what holds it, and
-/// folders that every user may write, such as /tmp.
+/// Whether a folder is too wide to approve as a whole: the home directory, its parents, and folders
+/// that every user may write, such as /tmp.
 bool is_too_wide(const std::string &folder);
 
 } // namespace warpwright::server

@@ -1,4 +1,4 @@
-// The chain strand -> pool -> strand, a file at a time.
+// Implementation of reading files: one file at a time goes from the strand to the pool and back.
 #include "server/workspace_files.h"
 
 #include "server/protocol/uri.h"
@@ -11,10 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Larger files are generated ones.
+/// Larger files are taken for generated ones and are not read.
 constexpr std::uintmax_t kMaxBytes = 1 << 20;
 
-/// Cheap and generous: what it refuses has no kernel.
+/// Cheap test for a keyword. A text without the keyword has no kernel.
 bool may_hold_kernels(const std::string &path, const std::string &text) {
   const std::string extension = fs::path(path).extension();
   const char *needed = extension == ".py"                          ? "Module"
@@ -54,7 +54,7 @@ void WorkspaceFiles::read_next(std::shared_ptr<Reading> reading) {
           known.snapshot =
               std::make_shared<Snapshot>(uri, 0, text, analyze(path, *text), reading->encoding);
       } catch (const std::exception &) {
-        known.snapshot = nullptr; // opened, the file says what is wrong with it
+        known.snapshot = nullptr; // opening the file in the editor shows the error
       }
     }
     boost::asio::post(strand, [this, reading, uri, known = std::move(known), alive]() mutable {

@@ -1,8 +1,9 @@
-// Facts of files that no editor has open, for the list of a workspace's kernels.
+// Facts of files that are not open in the editor, for the list of a workspace's kernels.
 //
-// One file at a time is read and parsed on the pool, so that edits of open documents never wait for more than one of them. Texts
-// that cannot hold a kernel are not parsed, and what was read is kept until the file's size or time changes. The first pass only:
-// headers are not read. Thread: the strand.
+// The pool reads and parses one file at a time, so that edits of open documents wait for at most
+// one of these files. Texts that cannot contain a kernel are not parsed. Results are kept until the
+// file's size or time changes. Only the first pass runs, which reads no headers. Thread: the
+// strand.
 #pragma once
 
 #include "server/pool.h"
@@ -23,9 +24,10 @@ public:
   WorkspaceFiles(boost::asio::any_io_executor strand, Pool &pool, Analyze analyze)
       : strand_(std::move(strand)), pool_(pool), analyze_(std::move(analyze)) {}
 
-  /// Calls back once with the files that hold kernels, in the order asked; those that cannot be read are left out.
+  /// Calls back once with the files that contain kernels, in the given order; unreadable files are
+  /// left out.
   void read(std::vector<std::string> uris, protocol::PositionEncoding encoding, Done done);
-  /// Readings under way end without calling back.
+  /// Ends running reads without a callback.
   void stop() { alive_.reset(); }
 
 private:

@@ -1,4 +1,4 @@
-// Clocks, stack and bytes against their limits; see budget.h.
+// Checks of time, stack and memory against their limits; see budget.h.
 #include "support/budget.h"
 
 #include <algorithm>
@@ -7,12 +7,14 @@
 namespace warpwright {
 namespace {
 
-/// Looks between two readings of the clock, which cost far more than a look.
+/// Number of looks per reading of the clock, because a reading costs far more than a look.
 constexpr unsigned kLooksPerReading = 256;
 
-/// Parts of the stack. The trees that the parser makes are walked by functions with larger frames than its own, so it may use less.
-constexpr std::size_t kParserShare = 8; ///< one in 8
-constexpr std::size_t kReserve = 4;     ///< one in 4 stays free of analysis, for calls of Clang between two checkpoints
+/// Shares of the stack. The parser may use less of it, because functions with larger frames walk
+/// the parser's trees.
+constexpr std::size_t kParserShare = 8; ///< the parser may use one eighth
+/// One quarter stays free for calls of Clang between two checkpoints of analysis.
+constexpr std::size_t kReserve = 4;
 
 std::chrono::nanoseconds thread_time() {
   timespec now{};
@@ -20,7 +22,7 @@ std::chrono::nanoseconds thread_time() {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-/// Where allocating and parsing throw: the clean end had its chance.
+/// Limit at which allocating and parsing throw, if the work did not end at `limit`.
 template <class Amount>
 Amount hard(Amount limit) {
   return limit + limit / 2;
@@ -72,7 +74,7 @@ bool Budget::allocate(std::size_t bytes) {
   const bool was_passed = exhausted_ == Exhausted::Memory;
   if (exhausted_ == Exhausted::Nothing)
     exhausted_ = Exhausted::Memory;
-  // Unwinding allocates a little too: only what adds much is refused.
+  // Unwinding needs small allocations, so only large ones are refused.
   return !(was_passed && used_bytes_ > hard(limit)) || bytes < 4096;
 }
 

@@ -1,11 +1,14 @@
-// How long, how deep and with how much memory one analysis may run, and how it ends when it may not go on.
+// Budget of one analysis: limits of time, memory and stack depth, and the end of an analysis that
+// passes a limit.
 //
-// Source text is hostile input: hash rounds, macros and templates of a few lines can keep a parser busy for ever.
-// Clang has no way to be told to stop, and analysis is recursive, so both look at a budget as they go: the parser at
-// each token and instantiation (analysis/parse/watch_parse.h), analysis at each checkpoint(), memory in `operator new`
-// (analysis/guard/memory.cpp). The first limit that is passed is noted; from then on a checkpoint throws, and the parser sees no more
-// text. Where that does not end it, allocating and parsing throw too, somewhat later. guard.h catches all of it.
-// Leaves out threads and signals, which are the guard's (analysis/guard/guard.h). Thread: a budget belongs to one.
+// Source text is hostile input: hash rounds, macros and templates of a few lines can keep a parser
+// busy forever. Clang cannot be told to stop, and analysis is recursive, so both check a budget as
+// they run: the parser at each token and instantiation (analysis/parse/watch_parse.h), analysis at
+// each checkpoint(), and memory in `operator new` (analysis/guard/memory.cpp). The first limit
+// passed is recorded. From then on a checkpoint throws, and the parser sees no more text. If the
+// work still continues, allocating and parsing throw at a higher limit. The guard
+// (analysis/guard/guard.h) catches these exceptions, and handles threads and signals. Thread: a
+// budget belongs to one.
 #pragma once
 
 #include <chrono>
@@ -15,15 +18,16 @@
 
 namespace warpwright {
 
-/// What one analysis may use.
+/// Limits of one analysis.
 struct Limits {
-  std::chrono::milliseconds cpu_time{0}; ///< of its thread: on a busy machine nothing fails that else would not
+  std::chrono::milliseconds cpu_time{0}; ///< CPU time of its thread, independent of other load
   std::size_t memory_bytes = 0;          ///< held at one time, allocated by its thread
 };
 
 enum class Exhausted { Nothing, Time, Memory, Depth };
 
-/// Ends an analysis from inside. Passes through frames of Clang, which have no clean-up: what they hold is lost.
+/// Exception that ends an analysis. It passes through frames of Clang, which do not clean up, so
+/// their memory is lost.
 class Interrupted : public std::exception {
 public:
   const char *what() const noexcept override { return "the analysis was ended at one of its limits"; }
@@ -41,9 +45,10 @@ public:
 
   /// For analysis: throws Interrupted once a limit is passed.
   void check();
-  /// For the parser: whether it should see no more text. Throws Interrupted where it goes on all the same.
+  /// For the parser: whether to give it no more text. Throws Interrupted if the parser continues
+  /// far beyond a limit.
   bool ends_parse();
-  /// @return false: do not allocate that; the limit is passed by far
+  /// @return false if the allocation must be refused, because the memory limit is passed by far
   bool allocate(std::size_t bytes);
   void release(std::size_t bytes) { used_bytes_ -= static_cast<std::int64_t>(bytes); }
 
@@ -56,16 +61,17 @@ private:
   std::uintptr_t stack_low_;
   std::size_t stack_bytes_;
   std::chrono::nanoseconds start_;
-  std::chrono::nanoseconds used_{0}; ///< at the last look
+  std::chrono::nanoseconds used_{0}; ///< at the last reading of the clock
   std::int64_t used_bytes_ = 0, peak_bytes_ = 0;
   unsigned looks_ = 0;
   Exhausted exhausted_ = Exhausted::Nothing;
 };
 
-/// Of what runs on this thread under a guard; null outside.
+/// Budget of the work under a guard on this thread; null outside a guard.
 inline thread_local Budget *current_budget = nullptr;
 
-/// To be called where analysis loops or recurs. Throws Interrupted; does nothing outside a guard.
+/// Call it in loops and recursions of analysis. Throws Interrupted once a limit is passed; does
+/// nothing outside a guard.
 inline void checkpoint() {
   if (Budget *budget = current_budget)
     budget->check();

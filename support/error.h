@@ -1,8 +1,7 @@
-// The one error type of the project, and the result type that carries it.
+// The error type of the project, and the result type that carries it.
 //
-// A fallible call returns Result<T>. Its error names what was attempted, on what, and what the reader can
-// do about it, because the same text ends in an editor's message, a terminal and a log.
-// Thread: values, any.
+// A fallible call returns Result<T>. The error names the attempted action, its object and a remedy,
+// because the same text appears in editor messages, terminals and logs. Thread: values, any.
 #pragma once
 
 #include <expected>
@@ -12,8 +11,8 @@
 namespace warpwright {
 
 struct Error {
-  std::string message; ///< what failed, and on what: "cannot open task.json: no such file"
-  std::string remedy;  ///< what to do about it; empty when there is nothing to add
+  std::string message; ///< failed action and its object: "cannot open task.json: no such file"
+  std::string remedy;  ///< advice for the reader; empty if there is none
 };
 
 template <class T>
@@ -24,15 +23,16 @@ inline std::unexpected<Error> fail(std::string message, std::string remedy = {})
   return std::unexpected(Error{std::move(message), std::move(remedy)});
 }
 
-/// The message and its remedy as one sentence for people.
+/// The message and the remedy as one text for people.
 inline std::string describe(const Error &error) {
   return error.remedy.empty() ? error.message : error.message + ". " + error.remedy;
 }
 
 } // namespace warpwright
 
-/// The value of a Result, or of any std::expected; the error leaves the function that this stands in: `auto text = TRY(read(file));`.
-/// A statement or an initializer of its own, so that no half-evaluated expression is left.
+/// Value of a Result or of any std::expected: `auto text = TRY(read(file));`. On an error, the
+/// enclosing function returns the error. Use TRY as a statement, an initializer or a sole argument,
+/// so that no half-evaluated expression is left.
 #define TRY(...)                                                                                   \
   __extension__({                                                                                  \
     auto &&tried = (__VA_ARGS__);                                                                  \

@@ -1,5 +1,5 @@
-// A value that several threads use one at a time: the mutex and what it guards in one object, so
-// that the value cannot be reached without holding it. Thread: any.
+// Value that several threads use one at a time. The value and its mutex are one object, so the
+// value cannot be reached without the lock. Thread: any.
 #pragma once
 
 #include <mutex>
@@ -13,14 +13,14 @@ public:
   template <class... Arguments>
   explicit Exclusive(Arguments &&...arguments) : value_(std::forward<Arguments>(arguments)...) {}
 
-  /// Calls work(value) while nobody else does; waits for its turn.
+  /// Waits for the lock and calls work(value) under it.
   template <class Work>
   decltype(auto) with(Work &&work) {
     const std::lock_guard lock(mutex_);
     return std::forward<Work>(work)(value_);
   }
 
-  /// Calls work(value) when nobody else does right now. @return whether it was called
+  /// Calls work(value) if the lock is free. @return whether it was called
   template <class Work>
   bool try_with(Work &&work) {
     const std::unique_lock lock(mutex_, std::try_to_lock);

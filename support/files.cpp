@@ -28,7 +28,8 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// So that the name of a new file is on the disk too. File systems that cannot do that order it themselves.
+/// Forces the name of a new file to the disk. Errors are ignored: file systems without this
+/// operation order names themselves.
 void sync_folder(const fs::path &file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -90,7 +91,8 @@ private:
   bool holds_ = false;
 };
 
-/// Adds whole lines after the last whole line, or nothing. @return whether they are on the disk; else errno
+/// Adds whole lines after the last whole line, or nothing. @return whether the lines are on the
+/// disk; sets errno if not
 bool add_lines(int file, std::string_view lines) {
   const off_t end = end_of_lines(file);
   if (end < 0 || ::ftruncate(file, end) < 0)
@@ -98,7 +100,7 @@ bool add_lines(int file, std::string_view lines) {
   if (write_all(file, lines) && ::fsync(file) == 0)
     return true;
   const int cause = errno;
-  if (::ftruncate(file, end) < 0) { // half a line stays; the next one drops it
+  if (::ftruncate(file, end) < 0) { // the next writer drops the half line
   }
   errno = cause;
   return false;

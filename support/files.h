@@ -1,7 +1,8 @@
-// Files that survive a kill: replaced as a whole, or extended by whole lines under a lock.
+// Files that survive kills and power failures: replaced as a whole, or extended by whole lines
+// under a lock. A reader finds the old content or the new one.
 //
-// Whoever is killed, or whatever the power does, a reader finds the old content or the new one.
-// Thread: any; a LineFile from one thread at a time, though any number of processes may have the same file open.
+// Thread: any; a LineFile from one thread at a time, though any number of processes may have the
+// same file open.
 #pragma once
 
 #include "support/error.h"
@@ -13,22 +14,26 @@
 
 namespace warpwright {
 
-/// The whole file. Errors: it cannot be read; with the path and the system's reason.
+/// The whole content of a file. Errors: the file cannot be read; with the path and the system's
+/// reason.
 Result<std::string> read_file(const std::filesystem::path &path);
 
-/// Replaces the file with `bytes`: written beside it, forced to the disk, renamed. Follows a symbolic link, keeps the mode of
-/// an existing file. The folder must exist.
-/// Errors: the folder or the file cannot be written, the disk is full; the old file is then unchanged.
+/// Replaces the file with `bytes`, which are written to a file beside it, forced to the disk and
+/// renamed. Follows a symbolic link and keeps the mode of an existing file. The folder must exist.
+/// Errors: the folder or the file cannot be written, or the disk is full; the old file is then
+/// unchanged.
 Result<void> write_atomically(const std::filesystem::path &path, std::string_view bytes);
 
-/// A file of lines that several processes extend. Every operation holds the file's lock (flock), so that none sees half of
-/// another's line. A last line without its newline was cut short by a kill; it is dropped by whoever comes next.
+/// File of lines that several processes extend. Every operation holds the file's lock (flock), so
+/// no process sees half of another's line. A last line without a newline was cut short by a kill;
+/// the next writer drops it.
 class LineFile {
 public:
-  /// Opens or makes it.
-  /// @param check is given the whole lines that are there, each with its newline, and may refuse them; returns what to add
+  /// Opens or creates the file.
+  /// @param check gets the existing whole lines, each with its newline, and may refuse them;
+  /// returns the text to add
   /// @return the file, once the addition is on the disk
-  /// Errors: cannot be opened, read or written; those of `check`.
+  /// Errors: the file cannot be opened, read or written; those of `check`.
   static Result<LineFile>
   open(const std::filesystem::path &path,
        const std::function<Result<std::string>(const std::string &lines)> &check);
@@ -36,8 +41,8 @@ public:
   LineFile &operator=(LineFile &&other) noexcept;
   ~LineFile();
 
-  /// On the disk when it returns. @param line without its newline
-  /// Errors: cannot be written; the file is then as it was.
+  /// Adds a line, which is on the disk when the call returns. @param line without its newline
+  /// Errors: the file cannot be written; it is then unchanged.
   Result<void> append(std::string_view line);
 
 private:

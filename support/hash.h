@@ -1,4 +1,4 @@
-// SHA-256 as lower-case hex: the keys of the ledger and of the compile cache.
+// SHA-256 as lower-case hex, for keys such as those of the ledger and of the compile cache.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
+// Implementation of log lines.
 // Text: `2026-01-31T12:00:00.123Z warning worker lost device=cuda:0 reason="signal 9"`.
-// JSON: {"time","level","message", fields...}; a field may not take one of these three names.
+// JSON: {"time","level","message", fields...}. Fields must not use one of these three names.
 #include "support/log.h"
 
 #include <atomic>
@@ -25,7 +26,7 @@ std::string dump(const nlohmann::json &document) {
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Quoted where a reader could not tell where it ends.
+/// A value as text, quoted if its end would be unclear.
 std::string text_of(const Value &value) {
   const auto *text = std::get_if<std::string>(&value.get());
   const bool plain =
@@ -88,7 +89,7 @@ void write(Level level, std::string_view message, const Fields &fields) {
   while (!rest.empty()) {
     const ssize_t count = ::write(2, rest.data(), rest.size());
     if (count < 0 && errno != EINTR)
-      return; // nobody reads it
+      return; // stderr has no reader
     rest.remove_prefix(count > 0 ? static_cast<std::size_t>(count) : 0);
   }
 }

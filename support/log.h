@@ -1,10 +1,9 @@
-// The log of a process: lines with key-value fields on stderr, for people or as JSON, one object a
+// Log of a process: lines with key-value fields on stderr, as text or as JSON with one object per
 // line.
 //
-// One a process, like stderr itself: passing it through every constructor would say nothing that
-// this does not. `main` configures it once; what others write to stderr (a compiler, a driver) is
-// passed on as it is. It leaves out files and rotation, which the service manager does.
-// Thread: any; a line is written by one call and never torn by another.
+// The log is global, like stderr, so constructors need not pass it on. `main` configures it once.
+// Other output on stderr (of a compiler, of a driver) stays as it is. Files and rotation are left
+// to the service manager. Thread: any; a line is written by one call and never torn by another.
 #pragma once
 
 #include <concepts>
@@ -20,7 +19,7 @@ namespace warpwright::log {
 enum class Level { Debug, Info, Warning, Error };
 enum class Format { Text, Json };
 
-/// A field's value; absent things are left out by not giving the field.
+/// Value of a field. An absent value has no field.
 class Value {
 public:
   Value(std::string text) : value_(std::move(text)) {}
@@ -40,13 +39,13 @@ private:
 /// Names are snake_case and the same everywhere: job, client, device, host, outcome, seconds.
 using Fields = std::vector<std::pair<std::string_view, Value>>;
 
-/// Before that: text, from Warning on.
+/// Sets the format and the lowest level. Defaults: text, from Warning on.
 void configure(Format format, Level level);
 /// "debug", "info", "warning", "error". @return whether the name is known
 bool level_from(std::string_view name, Level &level);
 bool is_on(Level level);
 
-/// @param message what happened, without the numbers: "job finished"
+/// @param message the event without its numbers: "job finished"
 void write(Level level, std::string_view message, const Fields &fields = {});
 inline void debug(std::string_view message, const Fields &fields = {}) {
   write(Level::Debug, message, fields);
@@ -61,7 +60,7 @@ inline void error(std::string_view message, const Fields &fields = {}) {
   write(Level::Error, message, fields);
 }
 
-/// The line that write() writes, without its end.
+/// The line that write() writes, without the newline.
 std::string format_line(Format format, Level level, std::string_view time, std::string_view message,
                         const Fields &fields);
 

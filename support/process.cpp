@@ -69,13 +69,13 @@ std::vector<char *> pointers(std::vector<std::string> &texts) {
 [[noreturn]] void become(char *const *arguments, char *const *environment, const char *directory,
                          int in, int out, int err, int failure, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) // it died before the line above took effect
+  if (getppid() != parent) // the parent died before the line above took effect
     _exit(127);
   signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  // The pipes may sit on 0..2 themselves when the parent has closed its own: lift them first.
+  // The pipes may be 0..2 if the parent has closed its own, so they are moved first.
   in = fcntl(in, F_DUPFD_CLOEXEC, 3);
   out = fcntl(out, F_DUPFD_CLOEXEC, 3);
   if (err >= 0)
@@ -190,7 +190,7 @@ ExitStatus Process::wait() {
     if (ended == pid_)
       status_ = decode(status);
     else if (errno != EINTR)
-      status_ = ExitStatus{127, 0}; // reaped by somebody else: its status is lost
+      status_ = ExitStatus{127, 0}; // reaped by other code: the status is lost
   }
   return *status_;
 }
@@ -202,7 +202,7 @@ void Process::kill(int signal) {
 
 namespace {
 
-/// Moves what is ready between the pipes and the strings. False when the descriptor is done.
+/// Move ready bytes between the pipes and the strings. @return false when the descriptor is done
 bool drain(int descriptor, std::string &into) {
   char block[65536];
   const ssize_t count = ::read(descriptor, block, sizeof block);
@@ -219,7 +219,7 @@ bool feed(int descriptor, std::string_view &from) {
   return alive && !from.empty();
 }
 
-/// A child that ends without reading its input must not end us.
+/// Ignores SIGPIPE, so that a child that ends without reading its input does not end this process.
 struct IgnoreBrokenPipe {
   struct sigaction before{};
   IgnoreBrokenPipe() {
@@ -266,7 +266,7 @@ Result<CapturedRun> run_captured(const std::vector<std::string> &command, const 
   for (int index = 0; index < 3; ++index)
     if (ends[index].fd >= 0)
       close_end(index);
-  // A child may close its streams and go on: the deadline holds for its end, too.
+  // A child may close its streams and run on, so the deadline also applies to its end.
   while (!timed_out && !process.poll()) {
     timed_out = std::chrono::steady_clock::now() >= deadline;
     ::poll(nullptr, 0, 1);

@@ -1,7 +1,7 @@
-// A child process with its standard streams as pipes: workers, runners, policies, tests.
+// Child process with its standard streams as pipes: workers, runners, policies, tests.
 //
-// RAII: the destructor kills and reaps. The child dies with its parent (PR_SET_PDEATHSIG) and inherits no
-// descriptor but its three streams. Thread: one at a time.
+// The destructor kills and reaps the child. The child dies with the thread that started it
+// (PR_SET_PDEATHSIG) and inherits only the descriptors of its three streams. Thread: one at a time.
 #pragma once
 
 #include "support/error.h"
@@ -15,8 +15,8 @@
 namespace warpwright {
 
 struct ProcessOptions {
-  std::vector<std::string> environment; ///< "NAME=value", added to the parent's
-  /// Which of the parent's variables the child gets: names, or prefixes as "CUDA_*"; empty: all.
+  std::vector<std::string> environment; ///< "NAME=value", added to the parent's or replacing them
+  /// Names of the parent's variables that the child gets, or prefixes such as "CUDA_*"; empty: all.
   std::vector<std::string> inherited;
   std::string working_directory; ///< empty: the parent's
   bool pipe_stderr = false;      ///< false: the child's stderr is the parent's
@@ -41,7 +41,7 @@ public:
   int release_stdin();
   int release_stdout();
   int release_stderr();
-  /// The status once it has ended; does not block.
+  /// The status if the child has ended; does not block.
   std::optional<ExitStatus> poll();
   ExitStatus wait();
   void kill(int signal);
@@ -58,7 +58,7 @@ struct CapturedRun {
   std::string output, errors; ///< stdout, stderr
 };
 
-/// Runs to its end and captures both streams; kills after `timeout`.
+/// Runs a command to its end and captures both streams; kills it after `timeout`.
 /// Errors: cannot start; timed out.
 Result<CapturedRun> run_captured(const std::vector<std::string> &command, const std::string &input,
                                  std::chrono::milliseconds timeout,

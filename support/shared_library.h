@@ -1,4 +1,4 @@
-// A library opened at run time, so that a program starts on machines that lack it.
+// Library opened at run time, so that a program starts on machines without it.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@ namespace warpwright {
 class SharedLibrary {
 public:
   SharedLibrary() = default;
-  /// Opens the first candidate that can be opened; none is a closed library.
+  /// Opens the first candidate that can be opened. If there is none, the library stays closed.
   explicit SharedLibrary(const std::vector<std::string> &candidates) {
     for (const std::string &path : candidates)
       if ((handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))) {
@@ -32,7 +32,7 @@ public:
 
   bool is_open() const { return handle_ != nullptr; }
   const std::string &path() const { return path_; }
-  /// Null when the library lacks it.
+  /// Address of a symbol; null if the library lacks it.
   template <class Function>
   Function *find(const char *symbol) const {
     return reinterpret_cast<Function *>(dlsym(handle_, symbol));

@@ -30,7 +30,8 @@ struct TextEdit {
   bool operator==(const TextEdit &) const = default;
 };
 
-/// Applies edits given against the same original text, in any order; insertions at one offset keep theirs.
+/// Applies edits given against the same original text, in any order; insertions at one offset keep
+/// their order.
 /// Errors: overlapping edits, a range outside the text. The text is then unchanged.
 Result<std::string> apply_edits(std::string_view text, std::vector<TextEdit> edits);
 
@@ -57,7 +58,7 @@ private:
 /// The white space at the start of the line that holds `offset`.
 std::string indentation_at(std::string_view text, std::size_t offset);
 
-/// Is `name` in `text` as a whole identifier?
+/// Whether `text` contains `name` as a whole identifier.
 bool mentions(std::string_view text, std::string_view name);
 
 /// A finite double that reads back as the same value, with a point or an exponent: "0.25", "3.0", "1e-05".

@@ -7,7 +7,7 @@
 
 namespace warpwright {
 
-/// The texts of some items in a row. @param text of an item
+/// Texts of `items`, joined by `separator`. @param text function that gives the text of an item
 template <class Items, class Text = std::identity>
 std::string joined(const Items &items, std::string_view separator, Text text = {}) {
   std::string all;
@@ -16,7 +16,7 @@ std::string joined(const Items &items, std::string_view separator, Text text = {
   return all;
 }
 
-/// A number by a pattern of printf: "2.31x" of "%.2fx".
+/// A number in a printf pattern: "%.2fx" gives "2.31x".
 std::string printed(const char *pattern, double value);
 
 /// Now, in UTC: "2026-11-24T08:55:46Z".

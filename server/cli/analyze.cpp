@@ -1,8 +1,7 @@
-// `warpwright analyze`: the facts of files, without running anything, as JSON or as a table for
-// people.
+// `warpwright analyze`: prints the facts of files as JSON or as a table, without running kernels.
 //
-// Each file has a process of its own, which answers with one JSON document; a file that takes its process down has
-// the facts of the token scan, from another process, and the command ends with an error.
+// Each file is analyzed in its own process, which answers with one JSON document. If that process
+// dies, another process runs the token scan, and the command ends with an error.
 #include "server/cli/commands.h"
 
 #include "analysis/guard/guard.h"
@@ -24,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-/// A guard ends what can be ended inside; the process, with what it needs besides, comes after it.
+/// Limits of a file's process. They are above the limits of the guard inside it (analysis/guard),
+/// which ends most runaway analyses first.
 constexpr ProcessLimits kProcessLimits{8 * analysis::kCommandLimits.cpu_time,
                                        3 * analysis::kCommandLimits.memory_bytes};
 
@@ -87,7 +87,7 @@ void print(std::ostream &out, const analysis::FileFacts &facts) {
   out << '\n';
 }
 
-/// One file a kernel, "saxpy.saxpy.cu": stem of the source, name of the kernel.
+/// Writes one file per kernel: "saxpy.saxpy.cu" is the stem of the source and the kernel's name.
 Result<void> write_slices(const analysis::FileFacts &facts, const fs::path &directory) {
   std::error_code error;
   fs::create_directories(directory, error);
@@ -108,7 +108,7 @@ Json failure_json(const Error &error) {
   return {{"message", error.message}, {"remedy", error.remedy}};
 }
 
-/// A file's answer: "facts" as they are to be shown, and "failures".
+/// Answer of a file's process: "facts" (JSON or text, by the options) and "failures".
 Json answer_of(const analysis::FileFacts &facts, const AnalyzeOptions &options) {
   Json answer = {{"failures", Json::array()}};
   if (options.json) {
@@ -183,9 +183,9 @@ int run_analyze(const AnalyzeOptions &options) {
   if (!files)
     report(failure_json(files.error()));
   InputReader reader;
-  std::set<std::string> noticed; // a project's file is named once, not with each of its sources
+  std::set<std::string> noticed; // a project's file is reported once, not for each source
   for (const fs::path &path : files ? *files : std::vector<fs::path>{}) {
-    // Read here once, for all processes that follow.
+    // Reading the settings in this process fills the reader's cache for the child processes.
     const consent::ProjectFile project = reader.settings_of(path).project.file;
     if (const auto notice = consent::withheld_notice(project);
         notice && noticed.insert(project.path).second)

@@ -1,5 +1,4 @@
-// Facts as JSON: every member that a tool could want, under the names that the facts themselves
-// have.
+// JSON of analysis facts: all members of use to tools, named like the members of the facts.
 #include "server/cli/analyze_json.h"
 
 #include "support/model/json.h"

@@ -1,4 +1,4 @@
-// The JSON of facts, for `warpwright analyze --json`. Thread: any.
+// JSON of analysis facts, for `warpwright analyze --json`. Thread: any.
 #pragma once
 
 #include "analysis/facts.h"
@@ -9,8 +9,8 @@ namespace warpwright::cli {
 
 nlohmann::json to_json(const analysis::FileFacts &facts);
 
-/// "global", "shared", ...; "coalesced", "strided", ...; "error", "warning", ...; "scan", "stub",
-/// "full".
+/// Names in the JSON: "global", "shared", ...; "coalesced", "strided", ...; "error", "warning",
+/// ...; "scan", "stub", "full".
 std::string name(analysis::MemorySpace space);
 std::string name(analysis::AccessPattern pattern);
 std::string name(analysis::Severity severity);

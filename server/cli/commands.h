@@ -1,4 +1,4 @@
-// The subcommands of `warpwright` as functions, and the exit codes that all of them share.
+// Subcommands of `warpwright` as functions, and their common exit codes.
 //
 // A command prints results on stdout, and progress and errors on stderr. Thread: main.
 #pragma once
@@ -13,15 +13,15 @@
 namespace warpwright::cli {
 
 enum ExitCode {
-  kOk = 0,     ///< all that was asked for was done; "nothing faster found" is a result too
-  kFailed = 1, ///< some kernel or file failed, or no runner answered
+  kOk = 0,     ///< the whole request was done; "nothing faster found" is a result
+  kFailed = 1, ///< a kernel or file failed, or no runner answered
   kUsage = 2,  ///< the arguments are wrong: unknown option, missing file, bad spec
 };
 
 enum class ApplyMode {
   Never,
-  Measured, ///< write back what a GPU verified and measured as faster
-  Checked,  ///< write back what was verified, even where no GPU measured it
+  Measured, ///< write back variants that a GPU verified and measured as faster
+  Checked,  ///< write back verified variants, even without a GPU measurement
 };
 
 inline constexpr std::chrono::milliseconds kDefaultBudget{30'000};
@@ -33,15 +33,15 @@ struct OptimizeOptions {
   std::string runner;             ///< URL; empty: the project's, else start one
   std::string device;             ///< "cuda:0", "cpu"; empty: the runner's best
   std::optional<std::chrono::milliseconds>
-      budget;            ///< a kernel; absent: the project's, else kDefaultBudget
-  int max_variants = 64; ///< a kernel
-  std::string policy;    ///< as server/policy_choice.h reads it; of CUDA kernels
+      budget;            ///< per kernel; absent: the project's, else kDefaultBudget
+  int max_variants = 64; ///< per kernel
+  std::string policy;    ///< in the form of server/policy_choice.h; for CUDA kernels
   ApplyMode apply = ApplyMode::Never;
   bool in_place =
-      false;          ///< of Python modules: decorate the class instead of adding one
-  bool standalone = false; ///< of Python modules: needs no package, where the plan is small enough
-  std::optional<model::ModuleMode> mode; ///< of Python modules; absent: what their files say
-  std::string output; ///< path that the best variant is written to, instead of the file itself
+      false;          ///< Python modules: decorate the class instead of adding one
+  bool standalone = false; ///< Python modules: write small plans into the file itself
+  std::optional<model::ModuleMode> mode; ///< Python modules; absent: the mode in their files
+  std::string output; ///< path to write the best variant to, instead of the file itself
   bool json = false;
   std::string html;    ///< path; empty: none
   std::string ledger;  ///< path; empty: the default one
@@ -63,7 +63,7 @@ struct DoctorOptions {
 struct TrustOptions {
   std::string path;    ///< a folder, or a file in one; empty: the working directory
   bool list = false;   ///< print all approvals instead
-  bool revoke = false; ///< forget what was approved of `path`
+  bool revoke = false; ///< withdraw the approval of `path`
   bool yes = false;    ///< approve without a question
 };
 
@@ -76,6 +76,6 @@ int run_optimize(const OptimizeOptions &options);
 int run_analyze(const AnalyzeOptions &options);
 int run_doctor(const DoctorOptions &options);
 int run_trust(const TrustOptions &options);
-int run_install_runtime(const InstallRuntimeOptions &options); ///< does not return where pip starts
+int run_install_runtime(const InstallRuntimeOptions &options); ///< does not return if pip starts
 
 } // namespace warpwright::cli

@@ -1,8 +1,8 @@
-// `warpwright doctor`: what was found on this machine, and what to do about what is missing.
+// `warpwright doctor`: reports the parts found on this machine, and remedies for missing ones.
 //
-// Every line comes from trying the thing itself: a kernel is parsed, the runner is asked, the
-// ledger is opened. Exit 0 when kernels can be optimised here, on a GPU or on the CPU. It leaves
-// out what the runner's own doctor says in more detail.
+// Each line is the result of a trial: a kernel is parsed, the runner is asked, the ledger is
+// opened. The exit code is 0 when kernels can be optimized here, on a GPU or on the CPU. The
+// runner's own doctor reports more details of the runner.
 #include "server/cli/commands.h"
 
 #include "analysis/analyze.h"
@@ -183,7 +183,7 @@ std::string conclusion(bool analysis, bool cpu, bool gpu) {
 int run_doctor(const DoctorOptions &options) {
   const config::FileSettings settings = InputReader().settings_of(fs::current_path() / "doctor.cu");
   std::vector<Finding> findings{check_analysis(), check_toolkit(settings)};
-  if (!options.runner.empty() || !settings.project.runner_error) // which check_project names
+  if (!options.runner.empty() || !settings.project.runner_error) // check_project reports runner_error
     check_runner(options.runner.empty() ? settings.project.runner_url : options.runner, findings);
   findings.push_back(check_ledger(options.ledger));
   check_project(settings, findings);

@@ -13,7 +13,7 @@
 namespace warpwright::cli {
 namespace {
 
-/// Parses; for a guard.
+/// Parses a file. Runs inside a guard (analysis/guard).
 analysis::FileFacts facts_of(Input input, const std::optional<analysis::Spec> &spec) {
   input.facts = analysis::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}

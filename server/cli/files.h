@@ -1,5 +1,5 @@
-// One input file with all that is known of it: text, the flags of its project, facts; and what a
-// spec adds. Touches the file system. Thread: one at a time.
+// Reader of input files: text, settings of the file's project, facts, and the answers of a spec. It
+// reads the file system. Thread: one at a time.
 #pragma once
 
 #include "analysis/analyze.h"
@@ -19,14 +19,14 @@ struct Input {
 
 class InputReader {
 public:
-  /// Reads and analyses a file with the flags of its project (compile_commands.json,
-  /// .warpwright.toml). A file that analysis does not hold has the facts of the token scan
-  /// (analysis::why_not_analysed). Errors: a file that cannot be read.
+  /// Reads and analyzes a file with the flags of its project (compile_commands.json,
+  /// .warpwright.toml). If the analysis fails, the facts come from the token scan (see
+  /// analysis::why_not_analysed). Errors: a file that cannot be read.
   Result<Input> read(const std::filesystem::path &path);
-  /// What the project of a file says; the file need not exist.
+  /// Settings of a file's project. The file need not exist.
   config::FileSettings settings_of(const std::filesystem::path &path);
-  /// Takes what the file of --spec says as given for every kernel that is read from now on.
-  /// Errors: a file that cannot be read or understood, with the place.
+  /// Applies the file of --spec to every kernel read later. Errors: a file that cannot be read or
+  /// parsed, with the position.
   Result<void> use_spec(const std::filesystem::path &path);
 
 private:
@@ -34,7 +34,7 @@ private:
   config::SettingsReader settings_;
 };
 
-/// Why a file has no kernel: it does not parse, or there is none.
+/// Error for a file without kernels: a syntax error, or no kernel in the file.
 Error explain_no_kernels(const Input &input, const std::filesystem::path &path);
 
 } // namespace warpwright::cli

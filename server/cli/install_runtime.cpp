@@ -1,4 +1,5 @@
-// The package warpwright_runtime for a Python: its wheel lies beside the programs, and pip installs it.
+// `warpwright install-runtime`: installs the package warpwright_runtime into a Python with pip. The
+// wheel lies beside the programs.
 #include "server/cli/commands.h"
 
 #include "support/error.h"
@@ -15,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In a package (lib/warpwright and share/warpwright), in an editor's extension, or in a build folder.
+/// Finds the wheel in an installed package (lib/warpwright and share/warpwright), an editor's
+/// extension or a build folder.
 std::optional<fs::path> find_wheel() {
   std::error_code error;
   const fs::path programs = fs::read_symlink("/proc/self/exe", error).parent_path();

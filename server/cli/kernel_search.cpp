@@ -12,7 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The parser recovers from errors, but the result is not the kernel that the user meant.
+/// Whether a syntax error lies inside the kernel. The parser recovers from errors, but the result
+/// is not the kernel that the user meant.
 bool is_broken(const analysis::FileFacts &facts, const analysis::Kernel &kernel) {
   return std::ranges::any_of(facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
     return diagnostic.rule == "syntax" && diagnostic.severity == analysis::Severity::Error &&
@@ -64,7 +65,7 @@ void describe_missing(const server::Snapshot &snapshot, const analysis::Kernel &
     report.comment = edits->front().replacement;
 }
 
-/// The search as it runs: the variants found, the progress line and the ledger.
+/// State of a running search: the variants found, the progress line and the ledger.
 class Search {
 public:
   Search(const SearchSetup &setup, const std::string &name) : setup_(setup) {

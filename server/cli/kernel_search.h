@@ -1,7 +1,8 @@
-// One kernel or torch module optimized from the command line: the driver's search (server/engine.h), the ledger and a report.
+// Optimization of one kernel or torch module from the command line: runs the search
+// (server/engine.h), records verdicts in the ledger and fills a report.
 //
-// With and without a GPU the same; only the variant that counts as the best differs (the fastest with confidence, or the first that was
-// verified). One search at a time; blocks.
+// Runs with and without a GPU differ only in the best variant: the fastest with confidence, or the
+// first verified one. One search at a time; blocks.
 #pragma once
 
 #include "server/cli/progress.h"
@@ -11,7 +12,7 @@
 
 namespace warpwright::cli {
 
-/// The things that all kernels of one run share. Borrowed: outlives the searches.
+/// Objects and settings shared by all kernels of one run. The references must outlive the searches.
 struct SearchSetup {
   runner::BlockingClient &client;
   runner::Ledger *ledger = nullptr; ///< null: nothing is recorded
@@ -21,17 +22,17 @@ struct SearchSetup {
   bool measures = false; ///< the device is a GPU
   std::stop_token stop;
   server::VariantForm form;
-  std::optional<model::ModuleMode> mode; ///< of torch modules; absent: what the file says
+  std::optional<model::ModuleMode> mode; ///< torch modules; absent: the mode in the file
 };
 
 struct KernelOutcome {
   KernelReport report;
-  std::string best_text; ///< the file as the best variant leaves it; empty without one
-  std::optional<server::PlanFile> plan_file; ///< goes beside it
+  std::string best_text; ///< the file with the best variant; empty without one
+  std::optional<server::PlanFile> plan_file; ///< to be written beside the file
   std::optional<Error> ledger_failure; ///< the first verdict that could not be recorded
 };
 
-/// The kernel or module `name` of the snapshot, which must be there.
+/// Optimizes the kernel or module `name`, which must be in the snapshot.
 /// @param shown_path the path as the user wrote it
 KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::string &name,
                               const std::string &shown_path, const SearchSetup &setup);

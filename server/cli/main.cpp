@@ -1,4 +1,4 @@
-// `warpwright`: reads the command line and calls one command. All wiring, no work.
+// Entry point of `warpwright`: parses the command line and calls one command.
 //
 // Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments (commands.h).
 #include "generator/search/env.h"
@@ -22,7 +22,7 @@ using namespace warpwright::cli;
 
 constexpr char kFooter[] = "Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments.";
 
-/// "warpwright optimize 'a file.cu'" as it could be typed again.
+/// The command line quoted for a shell: "warpwright optimize 'a file.cu'".
 std::string command_text(int argc, char **argv) {
   std::string text = "warpwright";
   for (int i = 1; i < argc; ++i) {
@@ -43,7 +43,7 @@ CLI::Validator duration_validator() {
       "TIME");
 }
 
-/// Options of a command live as long as the parser refers to them.
+/// Options of all commands. They must outlive the parser, which refers to them.
 struct Options {
   OptimizeOptions optimize;
   AnalyzeOptions analyze;
@@ -205,7 +205,7 @@ int run(int argc, char **argv) {
   app.footer(kFooter);
   Options options;
   const bool kernelbench = has_argument(argc, argv, "--kernelbench");
-  if (kernelbench) // then `optimize` is another command: its tasks are a benchmark's, its results files
+  if (kernelbench) // `optimize` then runs a benchmark's tasks and writes result files
     server::add_bench_options(
         *app.add_subcommand(
             "optimize", "Optimise the tasks of a benchmark in KernelBench's form, and sum up what "

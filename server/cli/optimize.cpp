@@ -1,8 +1,8 @@
-// `warpwright optimize`: for every kernel of every file a search, then what was found as text, JSON
-// and HTML.
+// `warpwright optimize`: searches for faster versions of every kernel in the given files, and
+// reports the results as text, JSON and HTML.
 //
-// What is wrong with the arguments is said before anything runs. A file's kernels are optimised one
-// after the other, each on the file as it then is, so that with --apply their edits compose.
+// Wrong arguments are reported before any search. The kernels of a file are optimized one after the
+// other, each in the current content of the file, so that edits of --apply compose.
 #include "server/cli/commands.h"
 
 #include "analysis/guard/guard.h"
@@ -23,7 +23,7 @@
 namespace warpwright::cli {
 namespace {
 
-/// What a run has opened before the first kernel.
+/// State of one run: options, connections and the report.
 struct Run {
   const OptimizeOptions &options;
   Report report;
@@ -64,8 +64,8 @@ Result<void> connect(Run &run) {
   return {};
 }
 
-/// What the command line leaves open, the project of the first file says.
-/// Errors: the approved project names a runner that cannot be used.
+/// Takes options that the command line leaves open from the project of the first file. Errors: the
+/// approved project names a runner that cannot be used.
 Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   const config::FileSettings settings = run.reader.settings_of(first);
   for (const Error &problem : settings.problems)
@@ -85,7 +85,8 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   return {};
 }
 
-/// An explicit ledger must work; without the default one the run goes on.
+/// Opens the ledger. Errors: the ledger named by --ledger does not open. If the default ledger does
+/// not open, the run continues without one.
 Result<void> open_ledger(Run &run) {
   const std::filesystem::path path = run.options.ledger.empty()
                                          ? runner::Ledger::default_path()
@@ -161,7 +162,7 @@ bool is_wanted(const analysis::Kernel &kernel, const std::string &name) {
   return name.empty() || kernel.name == name || kernel.qualified_name == name;
 }
 
-/// One kernel or torch module of the file as it is now.
+/// Optimizes one kernel or torch module in the current content of the file.
 Result<void> optimize_one(Run &run, const std::filesystem::path &path,
                           const std::string &qualified_name) {
   const Result<Input> input = run.reader.read(path);
@@ -182,7 +183,7 @@ Result<void> optimize_one(Run &run, const std::filesystem::path &path,
   return {};
 }
 
-/// @return how many kernels of the file were asked for
+/// @return number of kernels of the file that match --kernel
 Result<std::size_t> optimize_file(Run &run, const std::filesystem::path &path, bool named) {
   const Result<Input> input = run.reader.read(path);
   if (!input)

@@ -32,12 +32,12 @@ using Clock = std::chrono::steady_clock;
       rest.remove_prefix(count < 0 ? 0 : std::size_t(count));
     }
     ::_exit(0);
-  } catch (const std::exception &) { // out of memory: the exit code says that there is no answer
+  } catch (const std::exception &) { // exit code 1: out of memory, no answer
     ::_exit(1);
   }
 }
 
-/// Reads to the end. @return false: the deadline came first
+/// Reads to the end of the stream. @return false if the deadline came first
 bool read_all(int pipe, Clock::time_point deadline, std::string &text) {
   char buffer[1 << 16];
   for (;;) {

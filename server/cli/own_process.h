@@ -1,7 +1,9 @@
-// Work in a process of its own, for commands over many files: whatever becomes of one, the next has its turn.
+// Work in a child process, for commands over many files: a failure on one file does not affect the
+// next.
 //
-// A guard (analysis/guard) holds nearly all; only a process also ends endless loops in Clang, damaged memory and
-// allocations that are not counted. Made with fork(), so to be called while the program has one thread. Thread: one.
+// A guard (analysis/guard) ends most failing analyses. A process also ends endless loops in Clang,
+// damaged memory and allocations that are not counted. It uses fork(), so it must be called while
+// the program has one thread. Thread: one.
 #pragma once
 
 #include "support/error.h"
@@ -14,11 +16,12 @@
 namespace warpwright::cli {
 
 struct ProcessLimits {
-  std::chrono::milliseconds time{0}; ///< by the clock on the wall
-  std::size_t memory_bytes = 0;      ///< of private memory, stacks included
+  std::chrono::milliseconds time{0}; ///< wall time
+  std::size_t memory_bytes = 0;      ///< private memory, including the stacks of threads
 };
 
-/// The text that `work` returns. Errors: how the process ended instead.
+/// Runs `work` in a child process and returns its text. Errors: a crash, no memory, or the
+/// deadline.
 Result<std::string> in_own_process(const ProcessLimits &limits,
                                    const std::function<std::string()> &work);
 

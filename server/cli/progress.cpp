@@ -1,5 +1,4 @@
-// Implementation of the progress bar: a carriage return and "erase to end of line" are all it
-// needs.
+// Implementation of the progress bar by carriage return and "erase to end of line".
 #include "server/cli/progress.h"
 
 #include "support/words.h"
@@ -11,7 +10,7 @@ namespace warpwright::cli {
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
-constexpr std::size_t kLineEvery = 10; ///< variants, where there is no terminal
+constexpr std::size_t kLineEvery = 10; ///< variants per line without a terminal
 
 } // namespace
 

@@ -1,4 +1,4 @@
-// Implementation of finding, reading and replacing files.
+// Implementation of finding and replacing files, and of parsing durations.
 #include "server/cli/sources.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The files that a command works on: found, read, and written back without ever leaving half a
-// file.
+// Files of a command: finding sources, and replacing a file atomically. Also parses durations.
 #pragma once
 
 #include "support/files.h"
@@ -11,17 +10,17 @@
 
 namespace warpwright::cli {
 
-/// Files as given, and of directories every .cu and .cuh below them, hidden directories left out,
-/// sorted. Errors: a path that does not exist; a directory without CUDA sources.
+/// The given files, and for each given directory its .cu and .cuh files, sorted, without hidden
+/// directories. Errors: a path that does not exist; a directory without CUDA sources.
 Result<std::vector<std::filesystem::path>> find_sources(const std::vector<std::string> &paths);
 
-/// warpwright::write_atomically, when the file still holds `before`.
-/// Errors: also a file that changed meanwhile.
+/// Writes `after` by warpwright::write_atomically if the file still holds `before`. Errors: as
+/// write_atomically, and a file that changed meanwhile.
 Result<void> replace_unchanged(const std::filesystem::path &path, const std::string &before,
                                const std::string &after);
 
-/// "30s", "500ms", "2m", "45" (seconds).
-/// Errors: a text that is no duration above zero.
+/// Duration from "30s", "500ms", "2m", "1h" or "45" (seconds).
+/// Errors: a text that is not a duration of at least one millisecond.
 Result<std::chrono::milliseconds> parse_duration(const std::string &text);
 
 } // namespace warpwright::cli

@@ -1,4 +1,4 @@
-// What the terminal at a descriptor can do: width and colours. NO_COLOR and TERM=dumb are honoured.
+// Abilities of the terminal at a descriptor: width and colors. NO_COLOR and TERM=dumb are honored.
 #pragma once
 
 #include <cstddef>

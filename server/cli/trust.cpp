@@ -1,8 +1,8 @@
-// `warpwright trust`: shows what a project's .warpwright.toml asks for, and keeps the user's approval
-// of it and of the folder, whose code editors may then have built and run.
+// `warpwright trust`: shows the requests of a project's .warpwright.toml, and stores the user's
+// approval of the file and of its folder. Editors may then build and run the folder's code.
 //
-// What is approved is the file as it was shown: another content is asked about again. Editors share
-// the store (analysis/consent/approvals.h).
+// The approval covers the content of the file as shown: changed content needs a new approval.
+// Editors share the store (analysis/consent/approvals.h).
 #include "server/cli/commands.h"
 
 #include "analysis/config/project_config.h"
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder with its project's file, where there is one.
+/// A folder and its project file, if there is one.
 struct Project {
   consent::ProjectFile file;
   std::string folder; ///< without symbolic links
@@ -29,7 +29,7 @@ int print_failure(const Error &error, int code = kFailed) {
   return code;
 }
 
-/// Errors: a file that is not understood, or a runner that it may not name.
+/// Errors: a file that does not parse, or that names a runner that is not allowed.
 Result<Project> find_project(const std::string &given) {
   const std::string path = fs::absolute(given.empty() ? "." : given).lexically_normal().string();
   std::error_code error;

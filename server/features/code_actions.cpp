@@ -1,8 +1,8 @@
-// Quick fixes of diagnostics, and the actions on the kernel under the cursor.
+// Quick fixes of diagnostics, and actions on the kernel under the cursor.
 //
-// Quick fixes carry their edit: it is known. Applying a variant does not: the edit is made again
-// from its moves when the client resolves the action, so that it fits the text of that moment or is
-// refused.
+// Quick fixes carry their edits. Actions that apply a variant carry none: when the client resolves
+// such an action, the variant's moves are repeated on the current text. If that fails, the action
+// is refused.
 #include "server/features/features.h"
 
 #include "server/measured_text.h"
@@ -15,10 +15,11 @@ namespace warpwright::server::features {
 
 namespace {
 
-/// Verified variants that are offered beside the best one.
+/// Largest number of verified variants offered besides the best one.
 constexpr std::size_t kMoreVariants = 2;
 
-/// Whether the client asked for `kind`: no filter, the kind itself, or a parent of it.
+/// Whether the client asked for `kind`: it set no filter, or named the kind or a parent of the
+/// kind.
 bool wants(const protocol::CodeActionParams &params, const std::string &kind) {
   const auto &only = params.context.only;
   return !only || std::any_of(only->begin(), only->end(), [&](const std::string &wanted) {
@@ -26,7 +27,7 @@ bool wants(const protocol::CodeActionParams &params, const std::string &kind) {
   });
 }
 
-/// The diagnostics of the client that this finding produced: same code at the same place.
+/// The client's diagnostics that come from this finding: same code, same range.
 std::vector<protocol::Json> matching(const protocol::CodeActionParams &params,
                                      const protocol::Json &range, const std::string &rule) {
   std::vector<protocol::Json> result;
@@ -63,7 +64,7 @@ void add_quick_fixes(const Context &context, const protocol::CodeActionParams &p
   }
 }
 
-/// Of a file whose project's file is not approved: opens the question what to approve.
+/// Adds an action that asks the user to approve the project's file, if it is not approved.
 void add_trust_action(const Context &context, const protocol::CodeActionParams &params,
                       std::vector<protocol::CodeAction> &actions) {
   const consent::ProjectFile &file = context.snapshot.project.file;
@@ -83,7 +84,8 @@ void add_trust_action(const Context &context, const protocol::CodeActionParams &
   actions.push_back(std::move(action));
 }
 
-/// An action that the client resolves, or, where it cannot, one that runs the command.
+/// An action that the client resolves later. For clients that cannot resolve actions, the action
+/// runs the command.
 protocol::CodeAction lazy_action(const Context &context, const analysis::Kernel &kernel,
                                  const std::string &title, const char *command,
                                  std::optional<std::string> plan,
@@ -98,13 +100,14 @@ protocol::CodeAction lazy_action(const Context &context, const analysis::Kernel 
   return action;
 }
 
-/// What else was measured as faster, with its moves: the fastest is not always the one to keep.
+/// Adds other variants that were measured as faster, with their moves: the user may prefer a
+/// variant that is not the fastest.
 void add_other_variants(const Context &context, const analysis::Kernel &kernel,
                         const KernelStatus &status, std::vector<protocol::CodeAction> &actions) {
   std::vector<std::string> plans;
   for (const runner::LedgerEntry *entry : status.offered) {
     if (!is_faster(entry->verdict) || entry->task.module || plans.size() > kMoreVariants)
-      break; // of modules only the best is measured again, so the others may just have been lucky
+      break; // only the best variant of a module is measured again; other speedups may be noise
     const std::string plan = model::hash(entry->plan);
     if (std::find(plans.begin(), plans.end(), plan) != plans.end())
       continue;
@@ -116,7 +119,8 @@ void add_other_variants(const Context &context, const analysis::Kernel &kernel,
   }
 }
 
-/// What is faster but cannot be written into the file, shown with the reason instead of left out.
+/// Adds the best variant that cannot be written into the file, as a disabled action with the
+/// reason.
 void add_not_applicable(const Context &context, const KernelStatus &status,
                         std::vector<protocol::CodeAction> &actions) {
   if (status.not_applicable.empty() || !context.client.disabled_code_actions)
@@ -165,7 +169,8 @@ std::string verdict_title(const runner::LedgerEntry &entry) {
              : "Apply checked variant (correct on the CPU backend, speed not measured)";
 }
 
-/// "builtin: the kernel is held back by memory traffic", the first sentence of the policy's analysis; empty where it said nothing.
+/// Proposer and first sentence of its analysis: "builtin: the kernel is held back by memory
+/// traffic". Only the proposer if the analysis is missing or long; empty for the search.
 std::string analysis_head(const runner::Proposed &proposed) {
   constexpr std::size_t kMost = 90;
   const std::string &text = proposed.analysis;

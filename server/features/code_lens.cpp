@@ -1,4 +1,4 @@
-// One line above each kernel: its state, and what a click does about it.
+// Code lenses: a line above each kernel with its state and the action of a click.
 #include "server/features/features.h"
 
 #include "server/measured_text.h"

@@ -1,4 +1,4 @@
-// Facts' diagnostics as the protocol's.
+// Conversion of the facts' diagnostics to diagnostics of the protocol.
 #include "server/features/features.h"
 
 namespace warpwright::server::features {

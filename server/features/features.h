@@ -1,8 +1,8 @@
-// The features as pure functions: a snapshot and the status of its kernels in, protocol structures
-// out.
+// Editor features as pure functions from a snapshot and the status of its kernels to protocol
+// structures.
 //
-// Nothing here knows the server, a runner or a clock. Thread: any; the server calls them on the
-// strand, and each costs less than a millisecond.
+// The features do not depend on the server, a runner or a clock. Thread: any; the server calls them
+// on the strand, and each takes less than a millisecond.
 #pragma once
 
 #include "server/engine.h"
@@ -15,54 +15,56 @@
 
 namespace warpwright::server::features {
 
-/// The status of a kernel of the snapshot.
+/// Status of a kernel of the snapshot.
 using StatusOf = std::function<KernelStatus(const analysis::Kernel &)>;
 
-/// What a feature may look at.
+/// Inputs of a feature.
 struct Context {
   const Snapshot &snapshot;
   StatusOf status;
   const Settings &settings;
   const protocol::ClientCapabilities &client;
   std::string runner_name; ///< "NVIDIA H200", "CPU backend", or the URL until it is known
-  std::string docs_url;    ///< page of the rules, one anchor a rule; empty: none is linked
+  std::string docs_url;    ///< page of the rules with an anchor per rule; empty: no links
 };
 
 /// Diagnostics of the rules that are not disabled.
 std::vector<protocol::Diagnostic> diagnostics(const Context &context);
 
-/// Of a module that was traced in vain, or whose reference fails. At the line that it names, else at the class's name.
+/// Diagnostic of a module that could not be traced, or whose reference fails: at the line that the
+/// problem names, else at the class's name.
 protocol::Diagnostic problem_diagnostic(const Snapshot &snapshot, const analysis::Kernel &module,
                                         const ModuleProblem &problem, const std::string &docs_url);
 
-/// What a lens says of a kernel's state, what a click does about it, and the command that does.
+/// Texts of a lens: the kernel's state, the action of a click, and the action's command.
 struct StateLine {
   std::string text, action;
   const char *command;
 };
 StateLine state_line(const Context &context, const analysis::Kernel &kernel);
 
-/// The kernels of the snapshot with their state and verified variants.
+/// Kernels of the snapshot with their states and verified variants.
 std::vector<protocol::KernelItem> kernel_items(const Context &context);
 
-/// One lens a kernel, unresolved.
+/// One unresolved lens per kernel.
 std::vector<protocol::CodeLens> code_lenses(const Context &context);
-/// The lens with its command. Errors: the kernel is no longer there.
+/// Adds the command to a lens. Errors: the kernel no longer exists.
 Result<protocol::CodeLens> resolve_code_lens(const Context &context, protocol::CodeLens lens);
 
-/// On a kernel's name and on its launches.
+/// Hover text on a kernel's name and on its launches.
 std::optional<protocol::Hover> hover(const Context &context, protocol::Position position);
 
-/// Quick fixes with their edits; actions on kernels lazily, with a KernelReference as data.
+/// Quick fixes with their edits, and actions on kernels without edits, with a KernelReference as
+/// data.
 std::vector<protocol::CodeAction> code_actions(const Context &context,
                                                const protocol::CodeActionParams &params);
 
 std::vector<protocol::InlayHint> inlay_hints(const Context &context, protocol::Range range);
 
-/// Byte edits of the snapshot's text as a workspace edit, versioned where the client can.
+/// Byte edits of the snapshot's text as a workspace edit, with a version if the client supports it.
 protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector<TextEdit> &edits);
 
-/// The command that optimises, applies, ... with its reference to a kernel.
+/// Command on a kernel (optimize, apply, ...) with the reference to the kernel.
 protocol::Command kernel_command(const std::string &title, const char *command,
                                  const Context &context, const analysis::Kernel &kernel,
                                  std::optional<std::string> plan = {},

@@ -1,6 +1,6 @@
-// The hover of a kernel: what was measured, or, before that, what analysis knows and lacks.
+// Hover of a kernel: measured results, or before a measurement the known and the missing facts.
 //
-// clangd shows the declaration; this shows only what clangd does not know, and shortly.
+// clangd shows the declaration, so this hover leaves it out.
 #include "server/features/features.h"
 
 #include "server/features/proposed_text.h"
@@ -26,7 +26,7 @@ std::string cell(std::string text) {
   return text.size() > kMost ? result + "..." : result;
 }
 
-/// A number and its unit, or an interval, that a narrow window does not break.
+/// Replaces spaces by no-break spaces, so that narrow windows do not break numbers and intervals.
 std::string unbroken(std::string text) {
   for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos;)
     text.replace(at, 1, "\u00a0");
@@ -39,7 +39,7 @@ std::string interval_text(const model::Verdict &verdict) {
 
 using Entries = std::vector<const runner::LedgerEntry *>;
 
-/// Verified first, then the fastest, then the newest.
+/// Order: verified first, then the fastest, then the newest.
 void sort_for_table(Entries &entries) {
   const auto rank = [](const runner::LedgerEntry *entry) {
     const model::Verdict &verdict = entry->verdict;
@@ -55,7 +55,8 @@ std::string where_text(const model::Verdict &verdict) {
   return cell(verdict.device.name) + ", " + verdict.date.substr(0, 10);
 }
 
-/// A row a variant. Times are a column where there are any, the device and the date where they differ; else they are said once, below.
+/// One row per variant. Times have columns only if a variant has a time. Device and date have a
+/// column only if they differ; else one line below the table names them.
 void write_table(std::ostream &out, Entries entries) {
   sort_for_table(entries);
   const std::size_t found = entries.size();
@@ -83,7 +84,7 @@ void write_table(std::ostream &out, Entries entries) {
     out << "\n" << (has_times ? "Measured on " : "Tried on ") << where << ".\n";
 }
 
-/// "32 registers, no spills, 4.0 KiB shared, occupancy 75%"; what is unknown is left out.
+/// "32 registers, no spills, 4096 bytes shared, occupancy 75%"; unknown values are left out.
 std::string resources_text(const model::CompileReport &report) {
   std::vector<std::string> parts;
   if (report.registers)
@@ -165,7 +166,7 @@ void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
     out << "- `" << fact.name << "`: " << fact.question << "\n";
 }
 
-/// What a run of the kernel takes for granted, where the program does not say.
+/// Writes the assumptions of a run that the program does not state.
 void write_assumptions(std::ostream &out, const analysis::Kernel &kernel) {
   if (!kernel.task.inferred || kernel.task.assumptions.empty())
     return;
@@ -174,7 +175,7 @@ void write_assumptions(std::ostream &out, const analysis::Kernel &kernel) {
     out << "- " << assumption << "\n";
 }
 
-/// Of torch modules: shapes, every baseline, what bounds the variant.
+/// Writes the shapes, baselines and bounds of a torch module.
 void write_module(std::ostream &out, const KernelStatus &status) {
   const runner::LedgerEntry *shown = status.best      ? status.best
                                      : status.applied ? status.applied

@@ -1,4 +1,4 @@
-// Short hints: what the launched kernel costs, where it was measured, and the accesses that are not
+// Inlay hints: resources of launched kernels that were measured, and accesses that are not
 // coalesced.
 #include "server/features/features.h"
 
@@ -6,8 +6,8 @@ namespace warpwright::server::features {
 
 namespace {
 
-/// Of the code as it stands: a variant that was applied, else the reference of a current
-/// measurement.
+/// Compile report of the current code: that of the applied variant, else that of the reference in a
+/// current measurement.
 const model::CompileReport *report_of(const KernelStatus &status) {
   const std::vector<model::CompileReport> *reports =
       status.applied            ? &status.applied->verdict.kernels

@@ -1,4 +1,4 @@
-// The kernels of a file as items of a list: state, words and verified variants.
+// Kernels of a file as items of a list: state, text and verified variants.
 #include "server/features/features.h"
 
 #include "server/measured_text.h"
@@ -65,7 +65,7 @@ std::vector<protocol::KernelItem> kernel_items(const Context &context) {
                               context.snapshot.positions.range(kernel.name_range),
                               {}};
     for (const runner::LedgerEntry *entry : status.offered)
-      if (item.variants.size() < (module ? 1 : kMaxVariants)) // code_actions.cpp says why
+      if (item.variants.size() < (module ? 1 : kMaxVariants)) // see code_actions.cpp
         item.variants.push_back(variant_item(*entry));
     items.push_back(std::move(item));
   }

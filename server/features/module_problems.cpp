@@ -1,4 +1,4 @@
-// What an optimisation found to be wrong with a module, at the line where it is.
+// Diagnostics of problems that an optimization found in a module.
 #include "server/features/features.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ protocol::Diagnostic problem_diagnostic(const Snapshot &snapshot, const analysis
                                         const ModuleProblem &problem, const std::string &docs_url) {
   Range range = module.name_range;
   const LineIndex lines(*snapshot.text);
-  // Lines are those of the file as written; with a variant in it they may be others.
+  // Line numbers refer to the file as written. An applied variant may have shifted them.
   if (problem.line && *problem.line <= lines.line_count() && module.applied_variant.empty()) {
     const std::size_t start = lines.line_start(*problem.line - 1);
     const std::size_t end = std::min(snapshot.text->find('\n', start), snapshot.text->size());

@@ -6,7 +6,7 @@
 namespace warpwright::server::features {
 namespace {
 
-/// Without `#line`, and not endless.
+/// Source without #line directives, cut after a number of lines.
 std::string shown_source(const std::string &source) {
   constexpr int kMostLines = 200;
   std::istringstream lines(source);

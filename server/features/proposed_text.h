@@ -1,4 +1,5 @@
-// What a policy said of a kernel, and what it proposed that cannot be applied, as Markdown below the hover's table. Thread: any.
+// Markdown below the hover's table: a policy's analysis of a kernel, and its proposals that cannot
+// be applied. Thread: any.
 #pragma once
 
 #include "server/kernel_status.h"
@@ -7,8 +8,8 @@
 
 namespace warpwright::server::features {
 
-/// The newest analysis; each variant that is verified but cannot be written into the file, with the reason, and the source of the best of
-/// them. Nothing where no policy was asked.
+/// Writes the newest analysis, each verified variant that cannot be written into the file with the
+/// reason, and the source of the best such variant. Writes nothing if no policy was asked.
 void write_proposed(std::ostream &out, const KernelStatus &status);
 
 } // namespace warpwright::server::features

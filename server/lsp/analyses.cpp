@@ -1,11 +1,12 @@
-// The real analyses of the server: project settings, the stub pass, and one full parser a file.
+// Analyses of the server: project settings, the stub pass, and one full parser per file.
 //
-// Where headers are compiled already and the last full parse was quick, the first answer is the
-// full one, so that diagnostics do not flicker between passes. Slices and tasks always come from
-// the stub pass when it has them: the generator parses with it, and measurements are compared by
-// the hash of the slice. The full pass behind a stub pass of the same text takes what that found.
-// Each pass runs in a guard (analysis/guard): a file that fails there has the facts of the token scan
-// and a diagnostic, and after some failures it is not parsed again while it is open.
+// If the headers are compiled already and the last full parse was fast, the first answer comes from
+// the full pass, so that diagnostics do not flicker between passes. Slices and tasks come from the
+// stub pass if it has them: the generator parses with the stub pass, and the hash of the slice
+// identifies the code of a measurement. The full pass takes them from the stub pass of the same
+// text. Each pass runs in a guard (analysis/guard). A file that fails there gets the facts of the
+// token scan and a diagnostic. After several failures in a row a pass is not tried again until the
+// file is reopened.
 #include "server/engine.h"
 
 #include "analysis/config/file_settings.h"
@@ -27,19 +28,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Below this a full parse answers an edit directly: two answers would make errors blink.
+/// Full parses below this time answer an edit directly, because two answers would make errors
+/// flicker.
 constexpr std::chrono::milliseconds kQuickParse{150};
 
-/// Stub passes that are remembered until the full pass of the same text has come: more than are under way at once.
+/// Number of stub passes kept for the full pass of the same text; more than run at once.
 constexpr std::size_t kMostStubs = 8;
 
-/// A crash loses memory, and work that does not end keeps a thread: not every edit of a file may cost that again.
+/// Failures in a row after which a pass of a file is not tried again. A crash leaks memory, and
+/// endless work keeps a thread.
 constexpr int kMostFailures = 5;
 
-/// What failed of a file since it was opened, or worked last.
+/// Failures of one pass of a file since it was opened, or since the pass last succeeded.
 struct Failed {
   int count = 0;
-  std::string text; ///< of the last time
+  std::string text; ///< text of the last failure
   Error reason;
 };
 
@@ -47,7 +50,7 @@ struct FileParser {
   explicit FileParser(std::shared_ptr<const analysis::ResourceHeaders> headers)
       : parser(std::move(headers)) {}
   analysis::FullParser parser;
-  std::optional<Clock::duration> last_parse; ///< with a preamble that was there
+  std::optional<Clock::duration> last_parse; ///< absent if the last parse made its preamble
 };
 
 void report_problems(const std::vector<Error> &problems, analysis::FileFacts &facts) {
@@ -59,8 +62,9 @@ void report_problems(const std::vector<Error> &problems, analysis::FileFacts &fa
                                  .column = 1});
 }
 
-/// What the stub pass found to hand to generator and runner replaces what the full pass found.
-/// @return whether every kernel of the full pass was there
+/// Replaces the full pass's slices, tasks and patterns by the stub pass's, for generator and
+/// runner.
+/// @return whether the stub pass has every kernel of the full pass
 bool adopt_tasks(const analysis::FileFacts &stub, analysis::FileFacts &full) {
   bool all = true;
   for (analysis::Kernel &kernel : full.kernels) {
@@ -81,7 +85,7 @@ bool adopt_tasks(const analysis::FileFacts &stub, analysis::FileFacts &full) {
 class ProjectAnalyses : public std::enable_shared_from_this<ProjectAnalyses> {
 public:
   AnalysisResult first(const std::string &path, const std::string &text) {
-    forget_stub(path); // what it includes may have changed
+    forget_stub(path); // included files may have changed
     const config::FileSettings settings = project_settings_.read(path);
     if (analysis::is_python(path))
       return result(analysis::module_facts(path, text, config::real_disk()), settings);
@@ -95,7 +99,7 @@ public:
   std::optional<AnalysisResult> full(const std::string &path, const std::string &text,
                                      std::stop_token stop) {
     if (analysis::is_python(path) || analysis::is_host_cpp(path))
-      return std::nullopt; // the first pass says all
+      return std::nullopt; // the first pass has all facts
     const config::FileSettings settings = project_settings_.read(path);
     if (settings.parse.cuda_path.empty() || stop.stop_requested() ||
         has_failed(path, text, analysis::Pass::Stub))
@@ -127,11 +131,11 @@ public:
 
 private:
   using SharedParser = std::shared_ptr<Exclusive<FileParser>>;
-  /// Facts of a pass; nullopt: it has none to give, and that is no failure.
+  /// Result of a pass; nullopt: no facts, without a failure.
   using Facts = Result<std::optional<analysis::FileFacts>>;
 
-  /// Runs one pass in a guard, unless it has failed too often.
-  /// @param work owns what it uses
+  /// Runs one pass in a guard, unless the pass has failed too often.
+  /// @param work owns all that it uses, because it may run on after an error
   Facts held(const std::string &path, const std::string &text, analysis::Pass pass,
              const Limits &limits, std::function<Facts()> work) {
     const Failed before = failed_.with([&](auto &failed) { return failed[{path, pass}]; });
@@ -145,7 +149,7 @@ private:
           facts ? Failed{} : Failed{before.count + 1, text, facts.error()};
     });
     if (!facts && pass == analysis::Pass::Full)
-      forget_parser(path); // it was left in the middle of its work
+      forget_parser(path); // the parser was interrupted
     return facts;
   }
 
@@ -156,7 +160,7 @@ private:
     });
   }
 
-  /// Of the full pass, where that is as quick as the stub pass; else nullopt.
+  /// Facts of the full pass if it is expected to be fast; else nullopt.
   std::optional<analysis::FileFacts> quick_facts(const std::string &path, const std::string &text,
                                                  const config::FileSettings &settings) {
     const auto parser = find(path);
@@ -187,7 +191,7 @@ private:
     return std::move(**facts);
   }
 
-  /// The stub pass again, and why there is no full one.
+  /// Facts of the stub pass, with a diagnostic that says why the full pass failed.
   Facts without_headers(const std::string &path, const std::string &text,
                         const config::FileSettings &settings, const Error &reason) {
     auto facts = held_stub(path, text, settings);
@@ -203,7 +207,7 @@ private:
     return std::move(*facts);
   }
 
-  /// What the built-in declarations say of a text.
+  /// Result of the stub pass, which parses a text with built-in declarations.
   struct StubFacts {
     std::string path, text;
     std::vector<std::string> flags;
@@ -217,7 +221,7 @@ private:
     });
   }
 
-  /// Once for the first answer and the full pass behind it.
+  /// Runs the stub pass once for the first answer and for the full pass of the same text.
   std::shared_ptr<const StubFacts> stub_facts(const std::string &path, const std::string &text,
                                               const analysis::ParseSettings &settings) {
     auto known = stubs_.with([&](auto &stubs) {
@@ -229,7 +233,7 @@ private:
     if (known)
       return known;
     auto made = std::make_shared<StubFacts>(StubFacts{path, text, settings.flags, {}, {}});
-    if (analysis::is_host_cpp(path)) // nothing else of it is of interest
+    if (analysis::is_host_cpp(path)) // such files have torch functions, but no kernels
       made->facts = {.path = path, .pass = analysis::Pass::Stub};
     else
       made->facts = analysis::analyze({path, text}, settings);
@@ -257,8 +261,8 @@ private:
     const auto start = Clock::now();
     const auto unit = file.parser.parse({path, text}, settings.parse);
     if (!unit)
-      return std::optional<analysis::FileFacts>(); // the stub pass has answered, and doctor names
-                                                   // what is wrong with the toolkit
+      return std::optional<analysis::FileFacts>(); // the stub pass has answered, and doctor
+                                                   // reports problems of the toolkit
     analysis::FileFacts facts = analysis::collect_facts(**unit, {.tasks = false, .rules = true});
     const auto stub = stub_facts(path, text, settings.parse);
     if (!adopt_tasks(stub->facts, facts)) {
@@ -269,7 +273,8 @@ private:
     return completed(std::move(facts), text, settings);
   }
 
-  /// With what the project says and what is not CUDA; parses for it.
+  /// Completes facts with the project's settings and with torch functions, for which it may parse
+  /// the file.
   analysis::FileFacts completed(analysis::FileFacts facts, const std::string &text,
                                 const config::FileSettings &settings) {
     complete_tasks(facts, text, settings);
@@ -323,7 +328,7 @@ private:
   }
 
   ProjectSettings project_settings_;
-  std::shared_ptr<const analysis::ResourceHeaders> headers_; ///< under the lock of parsers_
+  std::shared_ptr<const analysis::ResourceHeaders> headers_; ///< guarded by the lock of parsers_
   Exclusive<std::map<std::string, SharedParser>> parsers_;
   Exclusive<std::deque<std::shared_ptr<const StubFacts>>> stubs_; ///< newest first
   Exclusive<std::map<std::pair<std::string, analysis::Pass>, Failed>> failed_;

@@ -1,7 +1,8 @@
-// The report page of kernels that an editor measured: the same page as `warpwright optimize --html`, from the ledger's entries of the
-// code as it stands.
+// Report page of kernels measured from an editor: the page of `warpwright optimize --html`, from
+// the ledger's entries of the current code.
 //
-// Verdicts of one device only, a GPU before the CPU backend: times of two devices on one page would be compared.
+// The page shows verdicts of one device only, because readers would compare the times of two
+// devices. A GPU goes before the CPU backend.
 #include "server/optimize/kernel_report.h"
 #include "support/words.h"
 
@@ -29,7 +30,7 @@ cli::KernelReport report_of(const ReportedKernel &reported, const std::string &d
   cli::KernelReport report =
       kernel_report(*reported.snapshot->find_kernel(reported.kernel), reported.snapshot->facts.path,
                     tried, reported.status.best);
-  if (report.best) // a text that no longer leads there has no difference to show
+  if (report.best) // no diff if the text no longer leads to the variant
     (void)add_diff(*reported.snapshot, *reported.status.best, {}, report);
   return report;
 }

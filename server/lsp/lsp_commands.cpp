@@ -1,4 +1,4 @@
-// Commands: optimise, cancel, apply, insert facts.
+// Commands of the server: optimize, cancel, apply, insert facts, trust.
 #include "server/lsp/lsp_server.h"
 
 #include "server/protocol/uri.h"
@@ -31,11 +31,11 @@ std::string summary_text(const OptimizeSummary &summary) {
          " variants verified, none measured faster" + by;
 }
 
-/// Between two displays of running jobs: their stages follow each other faster than a user reads, and for each the editor would ask
-/// for all lenses again.
+/// Time between two displays of running jobs. Stages change faster than a user reads, and the
+/// editor requests all lenses again for each display.
 constexpr std::chrono::milliseconds kStatusInterval{150};
 
-/// Keeps the link from the cancelled request to the optimisation for as long as that runs.
+/// Link from a canceled request to its optimization, kept while the optimization runs.
 using CancelLink = std::stop_callback<std::function<void()>>;
 
 } // namespace
@@ -74,7 +74,7 @@ void LspServer::start_optimization(const protocol::KernelReference &reference,
   };
   scheduler_.with_snapshot(reference.uri, [=, this](const SnapshotPtr &snapshot) {
     if (!snapshot || !snapshot->find_kernel(reference.kernel))
-      return run(snapshot); // says so
+      return run(snapshot); // reports the missing kernel
     trust_.permit(snapshot, settings_.trusted, [=, this](const Result<Trust::Answer> &answer) {
       if (!answer || *answer == Trust::Answer::Refused)
         return reply(refuse(kRequestFailed, answer ? kUntrusted : describe(answer.error())));
@@ -133,7 +133,7 @@ Settings LspServer::settings_for(const Snapshot &snapshot) const {
   Settings settings = settings_;
   const Settings defaults;
   if (settings.trusted == false)
-    return settings; // what the project says is not asked
+    return settings; // the project's settings are ignored
   if (settings.runner.empty())
     settings.runner = snapshot.project.runner;
   const std::string &python = settings.python.empty() ? snapshot.project.python : settings.python;

@@ -1,4 +1,5 @@
-// Handlers of the requests beyond the specification: the kernels of a workspace, the text of a variant, the runner, a report.
+// Handlers of requests beyond the specification: kernels of a workspace, text of a variant, runner,
+// report.
 #include "server/lsp/lsp_server.h"
 
 #include "server/protocol/uri.h"
@@ -7,7 +8,7 @@ namespace warpwright::server {
 
 namespace {
 
-/// What a connection that worked says of the runner.
+/// State of a runner that answered.
 protocol::RunnerItem ready_runner(const runner::RunnerInfo &info, const std::string &label) {
   protocol::RunnerItem item{.state = "ready", .label = label, .notes = info.notes};
   for (const model::DeviceInfo &device : info.devices)
@@ -56,8 +57,9 @@ void LspServer::ask_runner(const std::string &url) {
   optimizer_.request_info(url);
 }
 
-/// A runner that was just tried is known. Another one is asked at once only where the user has used
-/// one in this session: nothing is contacted before.
+/// Follows a change of the runner setting. The result of a runner that was just tried is reused.
+/// Another runner is asked at once only if the user has used a runner in this session, because
+/// nothing is contacted before.
 void LspServer::follow_runner_setting() {
   if (probed_ && probed_->first == settings_.runner) {
     expect_runner(settings_.runner);
@@ -93,7 +95,7 @@ void LspServer::test_runner(protocol::RunnerParams params, Reply<protocol::Runne
       if (url == settings_.runner && url != asked_runner_)
         expect_runner(url);
       if (url == asked_runner_)
-        note_runner(info); // newer than what is known of it
+        note_runner(info); // newer than the known state
       reply(info ? ready_runner(*info, runner_label(url))
                  : protocol::RunnerItem{.state = "failed",
                                         .label = runner_label(url),

@@ -1,4 +1,4 @@
-// Handlers of the editor's questions: decode, call the feature, answer.
+// Handlers of the editor's feature requests: decode, call the feature, answer.
 #include "server/lsp/lsp_server.h"
 
 namespace warpwright::server {

@@ -1,4 +1,4 @@
-// Wires the language server to this process: stdin and stdout, the ledger, the runner, the real
+// Setup of the language server in this process: stdin and stdout, the ledger, the runner and the
 // analyses.
 #include "server/lsp/lsp_main.h"
 
@@ -19,12 +19,11 @@ namespace warpwright::server {
 
 namespace {
 
-/// Work that has not ended this long after the session is abandoned: editors kill after two
+/// Time after the session until unfinished work is abandoned. Editors kill the process after two
 /// seconds.
 constexpr std::chrono::milliseconds kGrace{1'500};
 
-/// The page of the rules, in an installation or beside a build; empty when it was not brought
-/// along.
+/// URI of the rules' page, in an installation or beside a build; empty without a page.
 std::string find_docs() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -36,8 +35,8 @@ std::string find_docs() {
   return "";
 }
 
-/// The plan file is written when an edit is made, since an edit of a text brings along no other file. It is small and named by its plan, so
-/// that it does no harm where the edit is not made after all.
+/// Makes the edits and writes the plan file, because an edit of a text cannot add another file. The
+/// plan file is small and named by its plan, so it does no harm if the client drops the edits.
 Result<std::vector<TextEdit>> edits_with_plan_file(const std::string &path, const std::string &text,
                                                    const runner::LedgerEntry &entry,
                                                    const VariantForm &form) {
@@ -56,7 +55,7 @@ LspEnvironment make_environment(const LspOptions &options) {
     return runner::Ledger::open(path.empty() ? runner::Ledger::default_path() : path);
   };
   environment.connect_runner = runner::BlockingClient::connect;
-  const auto policies = std::make_shared<Policies>(); // of the optimiser's one thread
+  const auto policies = std::make_shared<Policies>(); // used by the optimizer's one thread
   environment.optimize = [policies](const OptimizeRequest &request, runner::BlockingClient &client,
                                     const OptimizeEvents &events, std::stop_token stop) {
     return optimize(request, client, *policies, events, std::move(stop));
@@ -72,7 +71,7 @@ LspEnvironment make_environment(const LspOptions &options) {
 } // namespace
 
 int run_lsp(const LspOptions &options) {
-  // Whatever a library prints must not end in the protocol: descriptor 1 becomes stderr.
+  // Descriptor 1 becomes stderr, so that output of libraries does not corrupt the protocol.
   const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   if (input < 0 || output < 0) {
@@ -89,7 +88,7 @@ int run_lsp(const LspOptions &options) {
   server.serve(rpc::make_descriptor_stream(io.get_executor(), input, output));
   while (!server.is_over())
     io.run_one();
-  while (server.pending_bytes() > 0 && io.run_one_for(kGrace) > 0) { // what is still being written
+  while (server.pending_bytes() > 0 && io.run_one_for(kGrace) > 0) { // finish pending writes
   }
 
   std::promise<void> stopped;
@@ -98,7 +97,7 @@ int run_lsp(const LspOptions &options) {
     stopped.set_value();
   });
   if (stopped.get_future().wait_for(kGrace) != std::future_status::ready)
-    std::_Exit(exit_code); // a job that does not stop; its process dies with this one
+    std::_Exit(exit_code); // a job did not stop; its child dies with this process
   waiter.join();
   return exit_code;
 }

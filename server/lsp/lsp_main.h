@@ -12,7 +12,7 @@ struct LspOptions {
   std::filesystem::path ledger; ///< empty: the default one
 };
 
-/// Serves until the client ends the session; nothing but the protocol goes to stdout.
+/// Serves until the client ends the session. Only the protocol is written to stdout.
 /// @return 0 after `shutdown`, else 1
 int run_lsp(const LspOptions &options = {});
 

@@ -224,10 +224,11 @@ void LspServer::did_close(protocol::TextDocumentParams params) {
     return;
   documents_.close(uri);
   scheduler_.close(uri);
-  client_.publish({uri, std::nullopt, {}}); // an editor keeps showing them otherwise
+  client_.publish({uri, std::nullopt, {}}); // else the editor keeps showing diagnostics
 }
 
-/// A configuration concerns every document; a Python file those that may import it.
+/// A changed configuration affects every document. A changed Python file affects Python documents,
+/// which may import it.
 void LspServer::did_change_watched_files(protocol::DidChangeWatchedFilesParams params) {
   const bool concerns_all = std::ranges::any_of(params.changes, [](const auto &change) {
     return change.uri.ends_with("/.warpwright.toml") ||

@@ -1,8 +1,7 @@
-// The language server: the protocol's methods over documents, facts, measurements and the
-// optimizer.
+// Language server: the protocol's methods over documents, facts, measurements and the optimizer.
 //
-// It owns all mutable state and lives on one strand, which never blocks: analysis, the ledger and
-// the runner run on pools and post their results back. Thread: the strand, all of it.
+// The server owns all mutable state on one strand, which never blocks: analyses, the ledger and the
+// runner work on pools and post their results back. Thread: the strand; wait() from any.
 #pragma once
 
 #include "server/binder.h"
@@ -18,7 +17,7 @@
 
 namespace warpwright::server {
 
-/// What main wires in, and tests replace.
+/// Dependencies of the server, which tests replace.
 struct LspEnvironment {
   Analyses analyses;
   Measurements::OpenLedger open_ledger;
@@ -31,12 +30,12 @@ struct LspEnvironment {
       missing_facts_edits;
   std::function<std::string(const std::vector<ReportedKernel> &)> report; ///< may be unset
   std::string docs_url;
-  consent::ApprovalStore approvals; ///< of the user
-  Settings settings; ///< what the command line says; the editor's settings come over it
+  consent::ApprovalStore approvals; ///< the user's approvals
+  Settings settings; ///< command line settings, below the editor's
   unsigned analysis_threads = 2;
 };
 
-/// Where a runner is, for people: "on this machine", "gpu.example.org:4433"; never a token.
+/// Place of a runner, for users: "on this machine", "gpu.example.org:4433"; never a token.
 std::string runner_label(const std::string &url);
 
 class LspServer {
@@ -49,7 +48,7 @@ public:
 
   /// Serves one client; call once.
   void serve(std::unique_ptr<rpc::Stream> stream);
-  /// Tells all work to stop. wait() then takes as long as the slowest step of it.
+  /// Requests a stop of all work. wait() then blocks for the slowest step of the work.
   void stop();
   void wait();
   bool is_over() const { return phase_ == Phase::Over; }
@@ -61,7 +60,7 @@ private:
       "asked, or run: warpwright trust FOLDER";
   enum class Phase { Starting, Running, ShutDown, Over };
   using EditCallback = std::function<void(std::expected<protocol::WorkspaceEdit, rpc::RpcError>)>;
-  /// What a command makes of a document, on the text that it still has.
+  /// Edits of a command, valid for the current text of a document.
   struct MadeEdits {
     SnapshotPtr snapshot;
     std::vector<TextEdit> edits;
@@ -105,15 +104,16 @@ private:
   void runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply);
   void test_runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply);
   void report(protocol::KernelsParams params, Reply<protocol::ReportResult> reply);
-  /// Calls back with what is known of these files, read from the disk where they are not open; absent: the open ones.
+  /// Calls back with snapshots of these files, read from disk if a file is not open; absent: all
+  /// open files.
   void with_files(std::optional<std::vector<std::string>> uris,
                   std::function<void(const std::vector<SnapshotPtr> &)> callback);
   void load_measurements(const Snapshot &snapshot);
-  /// Notes that this runner is asked who it is, and by now it is not known.
+  /// Notes that this runner is being asked for its information.
   void expect_runner(const std::string &url);
   void ask_runner(const std::string &url);
   void follow_runner_setting();
-  /// Who would verify and measure the kernels of this document.
+  /// Name of the runner that would verify and measure the kernels of this document.
   std::string runner_name(const Snapshot &snapshot) const;
   void note_runner(const Result<runner::RunnerInfo> &info);
 
@@ -126,14 +126,14 @@ private:
                           Reply<Json> reply);
   void run_optimization(SnapshotPtr snapshot, const std::string &kernel, std::optional<Json> token,
                         Reply<Json> reply);
-  /// The user's settings, and the project's where the user said nothing.
+  /// The user's settings, completed by the project's.
   Settings settings_for(const Snapshot &snapshot) const;
-  /// Shows where a job is, now or when the last display is old enough.
+  /// Shows the status of a job, at once or some time after the last display.
   void show_status(const std::string &path, const std::string &kernel);
   void hold_statuses();
   void run_edit_command(const std::string &command, const protocol::KernelReference &reference,
                         Reply<Json> reply);
-  /// The edit that `command` (apply, insert facts) makes on the document's current text.
+  /// Makes the edit of `command` (apply, insert facts) on the document's current text.
   void make_edit(const std::string &command, const protocol::KernelReference &reference,
                  EditCallback callback);
   void make_edits(const std::string &command, const protocol::KernelReference &reference,
@@ -144,7 +144,7 @@ private:
 
   features::Context context(const Snapshot &snapshot);
   KernelStatus status(const Snapshot &snapshot, const analysis::Kernel &kernel) const;
-  /// Answers with compute(context) when the facts of the document's current version are there.
+  /// Answers with compute(context) once the facts of the document's current version are known.
   template <class T, class Compute>
   void with_facts(const std::string &uri, Reply<T> reply, Compute compute);
 
@@ -155,8 +155,9 @@ private:
   Settings settings_;
   std::string runner_name_;
   protocol::RunnerItem runner_;
-  std::optional<std::string> asked_runner_; ///< the URL whose name was asked for
-  /// The last runner that was tried by its URL, so that choosing it then needs no second question.
+  std::optional<std::string> asked_runner_; ///< URL of the runner that was asked last
+  /// The last runner tried by its URL, and the result. Choosing this runner needs no second
+  /// request.
   std::optional<std::pair<std::string, Result<runner::RunnerInfo>>> probed_;
   Binder binder_;
   EditorClient client_;
@@ -164,13 +165,13 @@ private:
   std::shared_ptr<void> parent_watch_;
   Documents documents_;
   Pool pool_;
-  Pool probes_{1}; ///< connections that are only tried
+  Pool probes_{1}; ///< test connections
   WorkspaceFiles files_;
   Scheduler scheduler_;
   Measurements measurements_;
   Optimizer optimizer_;
   Trust trust_;
-  /// Keeps the problem of a module until its source changes or it is optimised again.
+  /// Keeps the problem of a module until its source changes or the module is optimized again.
   void note_problem(const std::string &path, const std::string &kernel, ModuleProblem problem);
   /// Problems of the snapshot's modules as diagnostics.
   std::vector<protocol::Diagnostic> problems_of(const Snapshot &snapshot) const;

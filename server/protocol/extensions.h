@@ -1,20 +1,22 @@
-// Requests beyond the specification, all named `warpwright/...`; docs/editors.md describes them for writers of clients.
+// Requests beyond the specification, all named `warpwright/...`. docs/editors.md describes them for
+// authors of clients.
 //
-// A client needs none of them: they serve views that the protocol has no request for (the list of kernels, the text of a variant
-// for a diff, the state of the runner, a report). Thread: values, any.
+// Clients may ignore these requests. They serve views without a request in the protocol: the list
+// of kernels, the text of a variant for a diff, the state of the runner, a report. Thread: values,
+// any.
 #pragma once
 
 #include "server/protocol/types.h"
 
 namespace warpwright::server::protocol {
 
-/// Of `warpwright/kernels`: which files; absent: the open ones.
+/// Parameters of `warpwright/kernels` and `warpwright/report`: the files; absent: all open files.
 struct KernelsParams {
   std::optional<std::vector<std::string>> uris;
   WARPWRIGHT_FIELDS(visit("uris", self.uris);)
 };
 
-/// A measured ratio as lens and hover show it.
+/// A measured speedup, as in lens and hover.
 struct SpeedupItem {
   double ratio = 0, low = 0, high = 0;
   std::string device;
@@ -22,14 +24,14 @@ struct SpeedupItem {
                     visit("device", self.device);)
 };
 
-/// A verified variant of the code as it stands.
+/// A verified variant of the current code.
 struct VariantItem {
-  std::string plan;  ///< hash; what KernelReference::plan takes
-  std::string title; ///< that of the action which applies it
+  std::string plan;  ///< hash, for KernelReference::plan
+  std::string title; ///< title of the action that applies the variant
   std::vector<std::string> moves;
   std::string device, date;
   std::optional<SpeedupItem> speedup; ///< absent: correct, speed not measured
-  std::optional<std::string> proposed_by, analysis; ///< of a policy; absent: the search proposed it
+  std::optional<std::string> proposed_by, analysis; ///< by a policy; absent: by the search
   WARPWRIGHT_FIELDS(visit("plan", self.plan); visit("title", self.title);
                     visit("moves", self.moves); visit("device", self.device);
                     visit("date", self.date); visit("speedup", self.speedup);
@@ -37,14 +39,15 @@ struct VariantItem {
                     visit("analysis", self.analysis);)
 };
 
-/// One kernel, or torch module, as a list of them shows it.
+/// One kernel or torch module of a list.
 struct KernelItem {
   std::string uri, kernel;
   std::string language; ///< "cuda", "python", "cpp"
-  std::string
-      state; ///< "notMeasured", "missingFacts", "queued", "measuring", "faster", "checked", "nothingFaster", "applied", "stale"
-  std::string text;                  ///< what the lens says of the state, without what a click does
-  Range range;                       ///< of the name
+  /// "notMeasured", "missingFacts", "queued", "measuring", "faster", "checked", "nothingFaster",
+  /// "applied", "stale"
+  std::string state;
+  std::string text;                  ///< text of the lens without the action of a click
+  Range range;                       ///< range of the name
   std::vector<VariantItem> variants; ///< best first
   WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("kernel", self.kernel);
                     visit("language", self.language); visit("state", self.state);
@@ -57,14 +60,15 @@ struct KernelsResult {
   WARPWRIGHT_FIELDS(visit("kernels", self.kernels);)
 };
 
-/// Of `warpwright/variant`: the whole document as the variant would leave it.
+/// Result of `warpwright/variant`: the whole document with the variant.
 struct VariantText {
   std::string text;
-  std::int64_t version = 0; ///< of the document that this was made from
+  std::int64_t version = 0; ///< version of the source document
   WARPWRIGHT_FIELDS(visit("text", self.text); visit("version", self.version);)
 };
 
-/// Of `warpwright/runner` (`again` asks a runner that failed once more) and, with the URL to try, of `warpwright/testRunner`.
+/// Parameters of `warpwright/runner` (`again`: asks the runner again) and of
+/// `warpwright/testRunner` (`url`: the runner to try).
 struct RunnerParams {
   std::optional<std::string> url;
   std::optional<bool> again;
@@ -80,7 +84,7 @@ struct DeviceItem {
 struct RunnerItem {
   std::string state =
       "unknown";       ///< "unknown": not asked yet; "connecting", "ready", "failed", "untrusted"
-  std::string label;   ///< where it is, without secrets
+  std::string label;   ///< place of the runner, without secrets
   std::string message; ///< why it failed, and what to do
   std::vector<DeviceItem> devices; ///< best first
   std::vector<std::string> notes;  ///< why a backend is missing
@@ -89,16 +93,16 @@ struct RunnerItem {
                     visit("notes", self.notes);)
 };
 
-/// Of the command `warpwright.trust`: an open document.
+/// Argument of the command `warpwright.trust`: an open document.
 struct TrustParams {
   std::string uri;
   WARPWRIGHT_FIELDS(visit("uri", self.uri);)
 };
 
-/// Of `warpwright/report`: a self-contained page.
+/// Result of `warpwright/report`: a self-contained page.
 struct ReportResult {
   std::string html;
-  std::int64_t kernels = 0; ///< that it tells of
+  std::int64_t kernels = 0; ///< number of kernels on the page
   WARPWRIGHT_FIELDS(visit("html", self.html); visit("kernels", self.kernels);)
 };
 

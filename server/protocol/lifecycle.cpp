@@ -1,4 +1,4 @@
-// Reading client capabilities, and the list of what this server offers.
+// Reader of client capabilities, and the capabilities of this server.
 #include "server/protocol/lifecycle.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace warpwright::server::protocol {
 
 namespace {
 
-/// Walks a path of member names; null where it breaks off.
+/// Value at a path of member names; null if a member is missing.
 Json member(const Json &json, const char *pointer) {
   const Json::json_pointer path(pointer);
   return json.is_object() && json.contains(path) ? json.at(path) : Json();

@@ -1,7 +1,7 @@
-// The initialize handshake: what clients can do, and what this server offers.
+// Initialize handshake: capabilities of clients and of this server.
 //
-// Advertised is nothing that clangd does better (completion, navigation, rename, formatting), so
-// that both run side by side on one file. Thread: values, any.
+// The server does not advertise what clangd does better (completion, navigation, rename,
+// formatting), so that both run side by side on one file. Thread: values, any.
 #pragma once
 
 #include "server/protocol/position.h"
@@ -27,7 +27,7 @@ struct InitializeParams {
                     visit("initializationOptions", self.initialization_options);)
 };
 
-/// The client capabilities that change what this server sends.
+/// Client capabilities that change the server's messages.
 struct ClientCapabilities {
   bool work_done_progress = false;
   bool code_lens_refresh = false;
@@ -35,26 +35,27 @@ struct ClientCapabilities {
   bool configuration = false;
   bool document_changes = false;
   bool apply_edit = false;
-  bool watches_files = false; ///< it can be asked to, by registration
+  bool watches_files = false; ///< supports registration for file changes
   bool code_action_literals = false;
   bool lazy_code_action_edits = false;
   bool disabled_code_actions = false;
   bool hover_markdown = true;
-  bool lists_kernels = false; ///< experimental.warpwright.changed: it wants `warpwright/changed`
-  /// experimental.warpwright.questions: it shows questions beside the text. Others may take the keys
-  /// that the user types for an answer, so they are asked only when the user waits for something.
+  bool lists_kernels = false; ///< experimental.warpwright.changed: wants `warpwright/changed`
+  /// experimental.warpwright.questions: the client shows questions beside the text. In other
+  /// clients typed keys may answer a question by accident, so they get a question only when the
+  /// user waits for a result.
   bool questions = false;
   PositionEncoding encoding = PositionEncoding::Utf16;
 };
 
-/// Members of the wrong type count as absent: clients differ, and none should fail to start for
-/// that.
+/// Reads the client's capabilities. Members of the wrong type count as absent, so that no client
+/// fails to start because of them.
 ClientCapabilities read_capabilities(const Json &capabilities);
 
-/// Parameters of `client/registerCapability`: to be told when a file that analyses depend on changes on disk.
+/// Parameters of `client/registerCapability` for changes on disk of files that analyses depend on.
 Json watch_registration();
 
-/// The result of `initialize`.
+/// Result of `initialize`.
 Json initialize_result(const ClientCapabilities &client, const std::string &version);
 
 inline constexpr const char *kOptimizeCommand = "warpwright.optimize";

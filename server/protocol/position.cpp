@@ -1,4 +1,5 @@
-// Columns are counted from the start of the line, so a lookup costs one line, not the text.
+// Implementation of positions. Columns are counted from the start of the line, so a lookup reads
+// one line, not the whole text.
 #include "server/protocol/position.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace warpwright::server::protocol {
 
 namespace {
 
-/// Bytes of the UTF-8 sequence that starts with `lead`; 1 for bytes that start none.
+/// Bytes of the UTF-8 sequence that starts with `lead`; 1 for bytes that start no sequence.
 std::size_t sequence_bytes(unsigned char lead) {
   if (lead >= 0xF0)
     return 4;

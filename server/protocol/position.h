@@ -1,9 +1,9 @@
-// Between byte offsets in UTF-8 and the protocol's lines and columns.
+// Conversion between byte offsets in UTF-8 and the protocol's lines and columns.
 //
 // The protocol ends lines at LF, CR LF and a lone CR. Columns count UTF-16 code units unless the
-// client offered UTF-8. Positions outside the text are clamped, as the specification asks: a column
-// past the end of its line is the end of that line, a line past the last is the end of the text.
-// Thread: values, any.
+// client offered UTF-8. Positions outside the text are clamped, as the specification requires: a
+// column past the end of its line means the end of that line, and a line past the last one means
+// the end of the text. Thread: values, any.
 #pragma once
 
 #include "server/protocol/types.h"
@@ -26,7 +26,8 @@ public:
   Range range(warpwright::Range bytes) const {
     return {position(bytes.begin), position(bytes.end)};
   }
-  /// Ends before begins are swapped, so the result is always a range of the text.
+  /// A range whose end lies before its start is swapped, so the result is always a range of the
+  /// text.
   warpwright::Range bytes(Range range) const;
 
 private:

@@ -1,8 +1,8 @@
-// The structures of the Language Server Protocol 3.18 that this server uses, by the specification's
+// Structures of the Language Server Protocol 3.18 that this server uses, with the specification's
 // names.
 //
-// Only what is read or written is listed; unknown members of a client's messages are ignored.
-// camelCase lives in the field lists of this folder and nowhere else. Thread: values, any.
+// A struct lists only members that are read or written. Unknown members of a client's messages are
+// ignored. Names in camelCase appear only in the field lists of this folder. Thread: values, any.
 #pragma once
 
 #include "server/protocol/wire.h"
@@ -69,7 +69,7 @@ struct DidChangeParams {
                     visit("contentChanges", self.content_changes);)
 };
 
-/// didClose, didSave, codeLens.
+/// Parameters of didClose and codeLens.
 struct TextDocumentParams {
   TextDocumentIdentifier text_document;
   WARPWRIGHT_FIELDS(visit("textDocument", self.text_document);)
@@ -178,7 +178,7 @@ struct TextDocumentEdit {
   WARPWRIGHT_FIELDS(visit("textDocument", self.text_document); visit("edits", self.edits);)
 };
 
-/// Exactly one member is set: `changes` for clients that know no versioned edits.
+/// Exactly one member is set: `changes` for clients without versioned edits.
 struct WorkspaceEdit {
   std::optional<std::vector<TextDocumentEdit>> document_changes;
   std::optional<Json> changes;
@@ -206,7 +206,7 @@ struct CodeActionParams {
                     visit("context", self.context);)
 };
 
-/// Why an action is shown but cannot be taken.
+/// Reason why a shown action is disabled.
 struct CodeActionDisabled {
   std::string reason;
   WARPWRIGHT_FIELDS(visit("reason", self.reason);)
@@ -286,7 +286,7 @@ struct CancelParams {
   WARPWRIGHT_FIELDS(visit("id", self.id);)
 };
 
-// Ours, inside `data` and command arguments, which clients hand back untouched
+// Warpwright's own structures, inside `data` and command arguments, which clients return unchanged
 
 /// A kernel of a document as the client saw it.
 struct KernelReference {

@@ -1,4 +1,4 @@
-// RFC 3986 percent-encoding, as far as file: URIs need it.
+// RFC 3986 percent-encoding for file: URIs.
 #include "server/protocol/uri.h"
 
 #include <cctype>

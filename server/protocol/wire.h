@@ -1,9 +1,9 @@
-// Encoding of protocol structs from one list of fields each, so that a name is written once.
+// JSON encoding and decoding of protocol structs. Each struct has one list of fields, so that a
+// name is written once.
 //
-// A struct is a wire struct when it has `static void fields(Self &, Visit &&)` that calls
-// visit(name, member) for each member. std::optional members are left out when empty. Decoding
-// throws nlohmann's exceptions on a shape that does not fit; request dispatch turns them into
-// InvalidParams. Thread: any.
+// A wire struct has `static void fields(Self &, Visit &&)`, which calls visit(name, member) for
+// each member. Empty std::optional members are left out. Decoding throws nlohmann's exceptions for
+// JSON of another shape; request dispatch turns them into InvalidParams. Thread: any.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ inline constexpr bool is_vector<std::vector<T>> = true;
 template <class T>
 concept WireStruct = requires(T &value) { T::fields(value, detail::AnyVisitor{}); };
 
-/// The result of requests that answer null.
+/// Result of requests that answer null.
 struct Null {};
 
 template <class T>
@@ -66,8 +66,8 @@ Json encode(const T &value) {
   }
 }
 
-/// Throws nlohmann::json::exception. An empty array counts as an empty object: Lua clients send
-/// `{}` as `[]`.
+/// Decodes JSON. Throws nlohmann::json::exception. An empty array counts as an empty object,
+/// because Lua clients send `{}` as `[]`.
 template <class T>
 T decode(const Json &json) {
   if constexpr (std::is_same_v<T, Json>) {

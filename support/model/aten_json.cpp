@@ -1,7 +1,7 @@
-// JSON of ATen steps: views, and arguments whose JSON type says which alternative they are.
+// JSON of ATen steps: views, and arguments whose JSON type selects their alternative.
 //
-// A number that is no integer is a double, so 1.0 must be written as 1.0 and not as 1 where the operator tells them apart.
-// JSON has no infinities: {"number": "-inf"}.
+// A number that is not an integer is a double, so 1.0 must not be written as 1 if the operator
+// distinguishes them. Infinities, which JSON lacks, are {"number": "-inf"}.
 #include "support/model/json_fields.h"
 #include "support/model/plan_json.h"
 

@@ -6,7 +6,7 @@
 namespace warpwright::model {
 namespace {
 
-/// Separated by spaces; with an overload where only that one is meant.
+/// Names of pure operators, separated by spaces; with an overload if only that one may be called.
 constexpr std::string_view kPure =
     // products and convolutions
     "_addmm_activation _conv_depthwise2d _convolution _scaled_mm _trilinear addbmm addmm "
@@ -27,7 +27,7 @@ constexpr std::string_view kPure =
     "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_for_cpu "
     "_scaled_dot_product_fused_attention_overrideable _transform_bias_rescale_qkv "
     "scaled_dot_product_attention "
-    // normalisation
+    // normalization
     "_batch_norm_impl_index _batch_norm_no_update _fused_rms_norm _log_softmax "
     "_masked_softmax _native_batch_norm_legit.no_stats _native_batch_norm_legit_functional "
     "_native_batch_norm_legit_no_training _safe_softmax _softmax _weight_norm "
@@ -101,7 +101,7 @@ constexpr std::string_view kPure =
     "squeeze squeeze_copy stack swapaxes swapdims t tensor_split tile to.dtype transpose "
     "transpose_copy tril triu type_as unbind unflatten unfold unsafe_chunk unsafe_split "
     "unsafe_split_with_sizes unsqueeze unsqueeze_copy view view_as vsplit vstack "
-    // made from nothing
+    // factories
     "arange eye full full_like linspace logspace new_full new_ones new_zeros ones ones_like "
     "scalar_tensor tril_indices triu_indices zeros zeros_like "
     // linear algebra
@@ -111,7 +111,8 @@ constexpr std::string_view kPure =
     // pure only under the conditions below
     "alpha_dropout dropout feature_alpha_dropout feature_dropout ";
 
-/// The operator is pure when the argument `amount` is absent, none or 0, or when `enabled`, where there is one, is false.
+/// Condition of a pure call: the argument `amount` is absent, None or 0, or the operator has an
+/// argument `enabled` and it is false.
 struct Condition {
   std::string_view op;
   int amount;
@@ -148,7 +149,7 @@ constexpr Condition kConditions[] = {
     {"_scaled_dot_product_cudnn_attention", 5, "dropout_p"},
     {"_scaled_dot_product_fused_attention_overrideable", 4, "dropout_p"}};
 
-/// Arguments of factories that a plan may not choose: where a tensor lies is the worker's business.
+/// Keyword arguments that a plan may not set. The worker decides where a tensor lies.
 constexpr std::string_view kForbiddenKeywords[] = {"device", "pin_memory", "out", "generator"};
 
 bool is_listed(std::string_view name) {

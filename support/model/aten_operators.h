@@ -1,9 +1,11 @@
-// Which ATen operators a plan may call: those that compute their results from their arguments and do nothing else.
+// ATen operators that a plan may call: operators that only compute results from their arguments.
 //
-// Left out on purpose: what reads or writes files, draws random numbers, changes an argument (in place, `out=`, resize, set), hands
-// values to the host, has results whose shape depends on data, or gives memory without contents. The list names operators,
-// not overloads; an operator that is pure only for some arguments (batch norm without running statistics to update, dropout
-// that drops nothing) has a condition. The worker's torch knows the schemas and refuses what mutates once more. Thread: any.
+// The list leaves out operators that read or write files, draw random numbers, change an argument
+// (in place, `out=`, resize, set), pass values to the host, have results whose shape depends on
+// data, or return memory without contents. It names operators; an overload is
+// named if only that overload may be called. An operator that is pure only for some arguments (batch norm without
+// running statistics to update, dropout with probability 0) has a condition. The worker's torch
+// knows the schemas and refuses operators that mutate, too. Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -11,7 +13,7 @@
 
 namespace warpwright::model {
 
-/// Errors: an operator that is not on the list, or whose condition these arguments break.
+/// Errors: an operator that is not on the list, or arguments that break the operator's condition.
 Result<void> check_operator(const AtenStep &step);
 
 } // namespace warpwright::model

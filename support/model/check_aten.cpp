@@ -6,7 +6,8 @@
 namespace warpwright::model {
 namespace {
 
-/// Elements from a view's first to its last, both included; nullopt where that is no number.
+/// Number of elements from a view's first to its last; nullopt for negative extents or strides, and
+/// on overflow.
 std::optional<std::int64_t> span_of(const TensorView &view) {
   std::int64_t last = 0, contiguous = 1;
   bool is_empty = false;

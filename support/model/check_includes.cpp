@@ -1,5 +1,5 @@
-// Reads directives by hand, as a preprocessor does, and refuses one in a comment or a string too: what looks like an
-// include and names no plain header is not worth a risk.
+// Check of the include directives in a source. It reads directives like a preprocessor, and also
+// refuses those in comments and strings, because a false refusal is better than a missed include.
 #include "support/model/plan_checks.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Past the blanks that start at `at`; `at` itself where that is no line's end.
+/// Position after the blanks at `at` and the line end behind them; `at` if there is no line end.
 std::size_t past_line_end(const std::string &text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_blank(text[end]))
@@ -21,7 +21,8 @@ std::size_t past_line_end(const std::string &text, std::size_t at) {
   return end < text.size() && (text[end] == '\n' || text[end] == '\r') ? end + 1 : at;
 }
 
-/// As a preprocessor reads it: lines that end in a backslash joined, other spellings of '#' resolved.
+/// The source as a preprocessor reads it: lines that end in a backslash are joined, and other
+/// spellings of '#' are replaced.
 std::string joined_lines(const std::string &source) {
   std::string text;
   text.reserve(source.size());
@@ -62,7 +63,7 @@ std::size_t past_blanks_and_comments(const std::string &text, std::size_t at) {
   return at;
 }
 
-/// <name> or "name", of characters that cannot climb out of an include folder.
+/// Whether <name> or "name" starts at `at`, with a name that cannot leave an include folder.
 bool starts_with_header(const std::string &text, std::size_t at) {
   if (at >= text.size() || (text[at] != '<' && text[at] != '"'))
     return false;
@@ -75,7 +76,7 @@ bool starts_with_header(const std::string &text, std::size_t at) {
          name.find("..") == std::string_view::npos;
 }
 
-/// @param at where the name of a header must start
+/// @param at position where the name of a header must start
 Result<void> check_header(const std::string &text, std::size_t at) {
   if (starts_with_header(text, at))
     return {};
@@ -98,7 +99,7 @@ Result<void> check_includes(const std::string &source) {
     if (word == "include" || word == "include_next" || word == "import" || word == "embed")
       TRY(check_header(text, past_blanks_and_comments(text, end)));
   }
-  // What exists on the runner's host is no business of a plan either.
+  // A plan must not find out which files exist on the runner's host.
   for (const char *question : {"__has_include", "__has_embed"})
     for (std::size_t at = text.find(question); at != std::string::npos;
          at = text.find(question, at + 1)) {

@@ -1,6 +1,6 @@
-// What a schema cannot say of a plan: that its names exist, that its expressions evaluate at the task's
-// sizes, that shapes and extents lie within CUDA's limits, that the source includes nothing but toolkit
-// headers (check_includes.cpp), and that operators are pure and stay inside their buffers (check_aten.cpp).
+// Checks of a plan that a schema cannot express: names exist, expressions evaluate at the task's
+// sizes, shapes and extents lie within CUDA's limits, the source includes only toolkit headers
+// (check_includes.cpp), and operators are pure and stay inside their buffers (check_aten.cpp).
 #include "support/model/json.h"
 #include "support/model/plan_checks.h"
 
@@ -28,7 +28,7 @@ Result<std::int64_t> bounded(const symbolic::Expression &expression, const symbo
   return *value;
 }
 
-/// The name is put into generated source: it must not bring lines or directives of its own.
+/// Generated source contains the name, so the name must not add lines or directives.
 Result<void> check_kernel_name(const std::string &name, const std::string &where) {
   for (const char c : name)
     if (static_cast<unsigned char>(c) < ' ' || std::string_view("#\"'\\;{}").contains(c))
@@ -39,7 +39,7 @@ Result<void> check_kernel_name(const std::string &name, const std::string &where
 
 class Checker {
 public:
-  /// @param is_reference the task's module may be called
+  /// @param is_reference whether the task's module may be called
   Checker(const Plan &plan, const Task &task, bool is_reference)
       : plan_(plan), task_(task), is_reference_(is_reference) {}
 
@@ -174,7 +174,8 @@ private:
   KnownBuffers buffers_;
 };
 
-/// A torch task's reference is a call of its module, and its buffers are whole tensors.
+/// Checks that a torch task's reference is a call of its module, and that its buffers are whole
+/// tensors with outputs last.
 Result<void> check_torch_task(const Task &task) {
   const bool calls_module = task.reference.steps.size() == 1 &&
                             std::holds_alternative<ModuleStep>(task.reference.steps.front());

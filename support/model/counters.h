@@ -1,7 +1,7 @@
-// Hardware counters that explain a time: of one plan, read by a profiler on a GPU.
+// Hardware counters of one plan, read by a profiler on a GPU, which explain the plan's time.
 //
-// They come from runs of their own, never from the timed ones, and are evidence, no measurement: the
-// profiler runs each kernel several times with the caches flushed before each.
+// Counters come from separate runs, never from timed ones. They are evidence and not a measurement,
+// because the profiler runs each kernel several times and flushes the caches before each run.
 // Thread: values, any.
 #pragma once
 
@@ -12,12 +12,13 @@
 
 namespace warpwright::model {
 
-/// Of all kernels of a plan: counts are sums, percentages and ratios averages weighted by duration.
+/// Counters of all kernels of a plan: counts are sums; percentages and ratios are averages weighted
+/// by duration.
 struct PlanCounters {
-  /// By name with the unit in it: "dram_throughput_percent", "load_sectors_per_request". What the profiler
-  /// could not read is absent.
+  /// Values by name, which contains the unit: "dram_throughput_percent",
+  /// "load_sectors_per_request". Counters that the profiler could not read are absent.
   std::map<std::string, double> values;
-  std::string bound; ///< "memory", "compute" or "latency"; empty where what decides it is absent
+  std::string bound; ///< "memory", "compute" or "latency"; empty if counters for it are absent
   bool operator==(const PlanCounters &) const = default;
 };
 
@@ -29,7 +30,7 @@ struct Counters {
 };
 
 nlohmann::json to_json(const Counters &counters);
-/// @param document valid by the verdict's schema
+/// @param document must fit the verdict's schema
 Counters counters_from_json(const nlohmann::json &document);
 
 } // namespace warpwright::model

@@ -1,10 +1,11 @@
-// An op graph: what a torch module computes, traced at fixed shapes.
+// Op graph: the computation of a torch module, traced at fixed shapes.
 //
-// Nodes stand in an order in which every node's inputs come before it. Op names and attributes are those of
-// docs/internals/op-graph.md, close to ATen's and few: the tracer (runner/torch/python/trace.py) has
-// normalised overloads, in-place forms and device variants away. Effects on module state (running statistics) are
-// `updates`. What has no op of its own is "aten": a call of the ATen operator in `target`, opaque to rewrites. Its JSON is
-// support/model/graph_json.h's. The graph leaves out autograd, device placement and memory: a plan decides those. Thread: values, any.
+// Every node comes after its inputs. docs/internals/op-graph.md lists the op names and attributes,
+// which are few and close to ATen's: the tracer (runner/torch/python/trace.py) normalizes
+// overloads, in-place forms and device variants. Changes of module state (running statistics) are
+// `updates`. An operator without an op of its own becomes the op "aten": a call of the ATen
+// operator in `target`, opaque to rewrites. support/model/graph_json.h has the JSON. The graph
+// leaves out autograd, device placement and memory, which a plan decides. Thread: values, any.
 #pragma once
 
 #include "support/model/dtype.h"
@@ -19,7 +20,8 @@ namespace warpwright::model {
 
 using Shape = std::vector<std::int64_t>;
 
-/// @param strides in elements, one a dimension; empty: contiguous, the last dimension fastest
+/// Type of a tensor. `strides` are in elements, one per dimension; empty: contiguous, the last
+/// dimension fastest.
 struct TensorType {
   Dtype dtype = Dtype::Float32;
   Shape shape;
@@ -29,9 +31,9 @@ struct TensorType {
 
 /// Elements of a shape; 1 for {}.
 std::int64_t elements_of(const Shape &shape);
-/// The strides of a type, spelled out.
+/// Strides of a type, computed if the type has none.
 Shape strides_of(const TensorType &type);
-/// Whether the last dimension is fastest and nothing lies between elements.
+/// Whether the last dimension is fastest and there are no gaps between elements.
 bool is_contiguous(const TensorType &type);
 
 using Attribute = std::variant<bool, std::int64_t, double, std::string, Shape>;
@@ -42,14 +44,14 @@ struct Node {
   std::string op;   ///< "input", "parameter", "constant", "add", "conv", ...
   std::vector<std::string> inputs;
   Attributes attributes;
-  /// One type a result; most ops have one. Of several, a node "item" {index} picks one.
+  /// One type per result; most ops have one result. A node "item" {index} selects one of several.
   std::vector<TensorType> types;
 
   const TensorType &type() const { return types.front(); }
   bool operator==(const Node &) const = default;
 };
 
-/// Module state that the call changes: after it, the state `parameter` holds `value`.
+/// Change of module state: after the call, the state `parameter` holds `value`.
 struct Update {
   std::string parameter, value; ///< names of nodes
   bool operator==(const Update &) const = default;

@@ -1,8 +1,9 @@
-// JSON of op graphs, as tracers write it and tests keep it: graph.schema.json.
+// JSON of op graphs, as written by tracers and stored by tests: graph.schema.json.
 //
-// {"nodes": [{"name", "op", "inputs", "attributes", "types": [{"dtype", "shape", "strides"?}]}], "outputs": [names],
-// "updates": [{"parameter", "value"}]}. Attributes are JSON values; infinities are {"number": "inf"}. It leaves out whether the
-// graph makes sense: generator/graph verifies that. Thread: any.
+// {"nodes": [{"name", "op", "inputs", "attributes", "types": [{"dtype", "shape", "strides"?}]}],
+// "outputs": [names], "updates": [{"parameter", "value"}]}. Attributes are JSON values; infinities
+// are {"number": "inf"}. Consistency of the graph is checked elsewhere
+// (generator/ops/verify_graph.h). Thread: any.
 #pragma once
 
 #include "support/error.h"

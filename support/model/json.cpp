@@ -1,5 +1,5 @@
-// JSON of tasks. The decoders run after validate(), so the shapes are known to be right here and only
-// expressions and names remain to be checked.
+// JSON of tasks. The decoders run after validate(), so the shapes are right, and only expressions
+// and names remain to be checked.
 #include "support/model/json.h"
 #include "support/hash.h"
 #include "support/model/json_fields.h"
@@ -126,14 +126,14 @@ TorchModule module_from(const json &document) {
         std::pair{"init_inputs", &TorchModule::init_inputs}, std::pair{"path", &TorchModule::path}})
     module.*member = document.value(key, module.*member);
   module.files = document.value("files", module.files);
-  if (document.contains("training")) // as records before 2026-11-23 say it
+  if (document.contains("training")) // records before 2026-11-23
     module.mode = document["training"] ? ModuleMode::Train : ModuleMode::Eval;
   if (document.contains("mode"))
     module.mode = *module_mode_from_name(document["mode"].get<std::string>());
   return module;
 }
 
-/// Their paths must stay in the folder that a worker makes for them.
+/// Checks that the files' paths stay in the folder that a worker creates for them.
 Result<void> check_files(const TorchModule &module) {
   const auto stays_inside = [](const std::string &path) {
     return !path.empty() && !path.starts_with("/") && !path.ends_with("/") &&
@@ -187,7 +187,7 @@ Result<TorchModule> torch_module_from_json(const json &document) {
     return fail("a torch module is an object with the text of its file as `source`");
   for (const auto &[key, value] : document.items()) {
     json known = to_json(TorchModule{.files = {{"a.py", ""}}, .path = "b.py"});
-    known["training"] = true; // of older documents
+    known["training"] = true; // in older documents
     if (!known.contains(key) || known[key].type() != value.type())
       return fail("the torch module's member " + key + " is not known, or of another type");
     if (key == "mode" && !module_mode_from_name(value.get<std::string>()))

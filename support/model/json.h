@@ -1,8 +1,7 @@
 // JSON of tasks, plans and verdicts, and validation against the schemas in support/model/schemas/.
 //
-// Every document that comes from outside passes validate() first, so the decoders may assume its shape and a
-// bad document is refused with the path of the offending member.
-// Thread: any.
+// Every document from outside passes validate() first. Decoders may therefore assume the document's
+// shape, and errors name the path of the wrong member. Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -15,7 +14,8 @@ namespace warpwright::model {
 
 enum class Schema { Task, Plan, Verdict, Graph };
 
-/// Errors: the first members that violate the schema, each with its JSON path and what was expected.
+/// Errors: the first members that violate the schema, each with its JSON path and the expected
+/// form.
 Result<void> validate(const nlohmann::json &document, Schema schema);
 
 nlohmann::json to_json(const Plan &plan);
@@ -24,11 +24,12 @@ nlohmann::json to_json(const TorchModule &module);
 nlohmann::json to_json(const Verdict &verdict);
 nlohmann::json to_json(const DeviceInfo &device);
 
-/// Each validates first.
-/// Errors: as validate(), and expressions that do not parse or name unknown buffers, scalars or sizes.
+/// Decoders that validate first. Errors: as validate(), and expressions that do not parse; for
+/// tasks also as check_task(), and files outside their folder.
 Result<Plan> plan_from_json(const nlohmann::json &document);
 Result<Task> task_from_json(const nlohmann::json &document);
-/// Errors: no object, no source, a member that is not known or of another type.
+/// Checks the members without a schema. Errors: not an object, no source, a member that is unknown
+/// or of another type, files outside their folder.
 Result<TorchModule> torch_module_from_json(const nlohmann::json &document);
 Result<Verdict> verdict_from_json(const nlohmann::json &document);
 Result<DeviceInfo> device_from_json(const nlohmann::json &document);
@@ -38,15 +39,17 @@ std::string_view name(Outcome outcome);
 /// "memory", "compute", "latency".
 std::string_view name(Bound bound);
 
-/// Hash of all of the task but `name` and `file`, which do not change what is computed.
+/// Hash of a task without `name` and `file`, which do not affect the computation.
 std::string hash(const Task &task);
-/// Hash of all of the plan but `moves`.
+/// Hash of a plan without `moves`.
 std::string hash(const Plan &plan);
 
-/// For candidates. Errors: a step that names no buffer, scalar or size of the task, temporaries that clash with its buffers,
-/// views that leave their buffers, ATen operators that are not pure (support/model/aten_operators.h), module steps.
+/// Checks a candidate. Errors: a step with an unknown buffer, scalar or size, temporaries that
+/// clash with the task's buffers, views that leave their buffers, ATen operators that are not pure
+/// (support/model/aten_operators.h), calls of the task's module.
 Result<void> check_plan(const Plan &plan, const Task &task);
-/// Its references, by the same rules but for module steps; of torch tasks also its buffers' shapes.
+/// Checks a task's references by the same rules, except that they may call the task's module. For
+/// torch tasks, also checks the shapes of the buffers.
 Result<void> check_task(const Task &task);
 
 } // namespace warpwright::model

@@ -1,4 +1,4 @@
-// Small conversions that the JSON of tasks, plans and verdicts share. Private to support/model.
+// Small conversions shared by the JSON of tasks, plans and verdicts. Private to support/model.
 #pragma once
 
 #include "support/error.h"
@@ -13,7 +13,7 @@ namespace warpwright::model::fields {
 
 using nlohmann::json;
 
-/// JSON has no NaN and no infinity: they travel as strings.
+/// JSON of a double. JSON lacks NaN and infinities, so they are strings.
 inline json number(double value) {
   if (std::isnan(value))
     return "nan";
@@ -32,7 +32,7 @@ inline double number_from(const json &value) {
   return text == "-inf" ? -infinity : infinity;
 }
 
-/// The same where strings mean something else: {"number": "inf"}.
+/// Like number(), for places where strings have another meaning: {"number": "inf"}.
 inline json wrapped_number(double value) {
   return std::isfinite(value) ? json(value) : json{{"number", number(value)}};
 }

@@ -9,13 +9,13 @@
 
 namespace warpwright::model {
 
-/// A buffer or temporary as the steps of a plan meet it.
+/// A buffer or temporary during the check of a plan's steps.
 struct KnownBuffer {
   std::int64_t elements = 0; ///< at the task's sizes
-  bool is_input = false;     ///< the task's, and nothing may write it
+  bool is_input = false;     ///< an input of the task, which no step may write
   bool is_temporary = false;
-  bool is_result = false; ///< some ATen step of the plan gives it
-  bool is_made = false;   ///< by a step that was checked already
+  bool is_result = false; ///< the result of an ATen step of the plan
+  bool is_made = false;   ///< made by a step that was checked already
 };
 using KnownBuffers = std::map<std::string, KnownBuffer>;
 
@@ -25,11 +25,12 @@ Result<KnownBuffer *> find_buffer(KnownBuffers &buffers, const std::string &name
 Result<void> check_made(const KnownBuffer &buffer, const std::string &name,
                         const std::string &where);
 
-/// Keeps a plan from reading files of the runner's host through a compiler's error message.
+/// Prevents a plan from reading files of the runner's host through a compiler's error message.
 /// Errors: directives that name anything but a plain header.
 Result<void> check_includes(const std::string &source);
 
-/// Errors: check_operator's, views outside their buffers, results that are not whole buffers or that are given twice.
+/// Errors: those of check_operator(), views outside their buffers, results that are not whole
+/// buffers or that are given twice.
 Result<void> check_aten(const AtenStep &step, KnownBuffers &buffers, const std::string &where);
 
 } // namespace warpwright::model

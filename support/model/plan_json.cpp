@@ -1,4 +1,4 @@
-// JSON of plans and of their launches; ATen steps have a file of their own.
+// JSON of plans and of their launches; aten_json.cpp has ATen steps.
 #include "support/model/plan_json.h"
 #include "support/model/json.h"
 #include "support/model/json_fields.h"
@@ -93,7 +93,7 @@ json step_json(const Step &step) {
                    {"block", triple(launch.block)},
                    {"shared_bytes", launch.shared_bytes.text()},
                    {"arguments", std::move(arguments)}};
-  if (launch.cooperative) // most are not, and keep the hashes that they had
+  if (launch.cooperative) // absent if false, so that older plans keep their hashes
     document["cooperative"] = true;
   return {{"launch", std::move(document)}};
 }

@@ -1,4 +1,4 @@
-// Decoders of documents that validate() has already passed. Private to support/model.
+// JSON of parts of documents; the decoders run after validate(). Private to support/model.
 #pragma once
 
 #include "support/error.h"
@@ -8,7 +8,7 @@
 
 namespace warpwright::model {
 
-/// @param where before the members' names in errors: "reference."
+/// @param where prefix of the members' names in errors: "reference."
 /// Errors: expressions that do not parse.
 Result<Plan> plan_from_valid_json(const nlohmann::json &document, const std::string &where);
 

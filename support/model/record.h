@@ -1,8 +1,8 @@
-// What a verdict carries so that anybody can ask for it again: task, plan, options and the seed that was
-// used. `warpwright-runner replay` reads it.
+// Record in a verdict that allows anybody to repeat the verification: task, plan, options and the
+// used seed. `warpwright-runner replay` reads records.
 //
-// It leaves out the runner's host and GPU, which the verdict's device names already.
-// Thread: values, any.
+// The record leaves out the runner's host and GPU, which the verdict's device names. Thread:
+// values, any.
 #pragma once
 
 #include "support/model/task.h"
@@ -13,7 +13,7 @@ namespace warpwright::model {
 struct Record {
   Task task;
   Plan plan;
-  VerifyOptions options;      ///< as asked for, but with the seed that was used, and without `job`
+  VerifyOptions options;      ///< as requested, but with the used seed and without `job`
   std::string runner_version; ///< "0.1.0"
   bool operator==(const Record &) const = default;
 };

@@ -1,5 +1,4 @@
-// The texts of support/model/schemas/*.schema.json, embedded so that one copied executable has
-// them.
+// Texts of support/model/schemas/*.schema.json, embedded so that a copied executable contains them.
 #pragma once
 
 namespace warpwright::model {

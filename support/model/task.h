@@ -1,8 +1,8 @@
-// A task: what must be computed, on which sizes and data, and how exactly.
+// Task: the required computation, its sizes and data, and the required accuracy.
 //
-// The reference is itself a plan, cut from the user's source, so that reference and candidate run through the
-// same executor. Kind "cuda" here; torch kinds add their own reference later.
-// Thread: values, any.
+// The reference is itself a plan, cut from the user's source, so that reference and candidate run
+// through the same executor. The reference of a torch task is a call of its module. Thread: values,
+// any.
 #pragma once
 
 #include "support/model/plan.h"
@@ -17,7 +17,8 @@ namespace warpwright::model {
 
 enum class Direction { In, Out, InOut };
 
-/// Where a buffer's values come from. The runner draws several seeds, and for Normal several scales too.
+/// Distribution of a buffer's values. The runner draws with several seeds, and for Normal also at
+/// several scales.
 struct Distribution {
   enum class Kind {
     Normal,   ///< mean 0, standard deviation 1
@@ -25,7 +26,7 @@ struct Distribution {
     Positive, ///< [0.5, 1.5): for divisors and arguments of sqrt and log
     Integers, ///< uniform in [lower, upper): indices, keys, class labels
     Zeros,    ///< accumulators that the caller clears
-    Module,   ///< as the task's torch module makes its inputs, or initialises its parameters
+    Module,   ///< inputs or initial parameters as the task's torch module makes them
   };
   Kind kind = Kind::Normal;
   symbolic::Expression lower;      ///< Integers only
@@ -40,8 +41,8 @@ struct Buffer {
   Direction direction = Direction::In;
   Distribution distribution;
   std::vector<std::int64_t>
-      shape; ///< of torch tasks, whose tensors are contiguous; empty: flat, or a scalar tensor
-  std::string torch_name; ///< of torch tasks: "x", "conv1.weight"; empty: `name`
+      shape; ///< torch tasks, whose tensors are contiguous; empty: flat, or a scalar tensor
+  std::string torch_name; ///< torch tasks: "x", "conv1.weight"; empty: `name`
   bool operator==(const Buffer &) const = default;
 };
 
@@ -62,45 +63,47 @@ struct Tolerance {
   bool operator==(const Tolerance &) const = default;
 };
 
-/// The least work any correct plan does, for the roofline. Absent when it is not known.
+/// Least work of any correct plan, for the roofline. Absent if unknown.
 struct Work {
   std::optional<symbolic::Expression> bytes; ///< device memory that must move
   std::optional<symbolic::Expression> flops; ///< floating-point operations
   bool operator==(const Work &) const = default;
 };
 
-/// The mode that a module is called in.
+/// Mode of a module during its call.
 enum class ModuleMode {
-  AsMade, ///< as its constructor leaves each of its parts: in training, or what `.eval()` in a constructor says
-  Eval,   ///< `.eval()` is called on it
-  Train,  ///< `.train()` is
+  AsMade, ///< each part in the mode that the constructor left it in
+  Eval,   ///< after `.eval()` on the module
+  Train,  ///< after `.train()` on the module
 };
 std::string_view name(ModuleMode mode); ///< "made", "eval", "train"
 std::optional<ModuleMode> module_mode_from_name(std::string_view name);
 
-/// A torch module as its user wrote it, by the conventions of KernelBench: a class, a function that makes the inputs of one
-/// call, and one that makes the arguments of the class's constructor.
+/// A torch module as the user wrote it, by the conventions of KernelBench: a class, a function that
+/// makes the inputs of one call, and one that makes the arguments of the class's constructor.
 struct TorchModule {
-  /// Or "cpp": `source` is a C++ file, `model` a function over at::Tensor, or "struct NAME" of a torch::nn::Module.
+  /// "python" or "cpp". For "cpp", `source` is a C++ file, and `model` a function over at::Tensor
+  /// or "struct NAME" of a torch::nn::Module.
   std::string language = "python";
   std::string source; ///< the file's text
   std::string model = "Model";
   /// Name of a function of the file, or an expression over `torch` that gives the list: "[torch.rand(16, 64)]".
   std::string inputs = "get_inputs", init_inputs = "get_init_inputs";
   ModuleMode mode = ModuleMode::AsMade;
-  /// Other files of the user's project that it needs, by path from a folder that holds them all, and its own path from there:
-  /// "pkg/layers.py", "pkg/model.py". Empty: it stands alone.
+  /// Other files of the user's project that the module needs, by path from a folder that contains
+  /// them all: "pkg/layers.py". `path` is the module's own path from there: "pkg/model.py". Empty:
+  /// the module needs no other file.
   std::map<std::string, std::string> files;
   std::string path;
   bool operator==(const TorchModule &) const = default;
 };
 
 struct Task {
-  std::string name;               ///< of the kernel, as the user knows it
-  std::string file;               ///< where it came from; information only
-  symbolic::Sizes sizes;          ///< the binding that is measured
+  std::string name;               ///< name of the user's kernel
+  std::string file;               ///< source file; information only
+  symbolic::Sizes sizes;          ///< sizes of the measurement
   std::vector<symbolic::Sizes>
-      check_sizes; ///< further bindings that must come out right: tails, small, odd
+      check_sizes; ///< further sizes to verify: tails, small, odd
   std::vector<Buffer> buffers;
   std::vector<Scalar> scalars;
   Plan reference;
@@ -108,8 +111,9 @@ struct Task {
   std::optional<Plan> reference_fp64;
   Tolerance tolerance;
   Work work;
-  /// Of torch tasks, whose reference is a ModuleStep. Their buffers are, in this order: the tensors among the module's inputs (In), its
-  /// parameters, buffers and plain tensor attributes (In; InOut those that a call changes), its outputs (Out).
+  /// Torch tasks, whose reference is a ModuleStep. Their buffers are, in this order: the tensors
+  /// among the module's inputs (In); the module's parameters, buffers and plain tensor attributes
+  /// (In, or InOut if a call changes them); the outputs (Out).
   std::optional<TorchModule> module;
   bool operator==(const Task &) const = default;
 };

@@ -1,8 +1,7 @@
 // Validation against the embedded JSON schemas (draft 7), by valijson.
 //
-// valijson says where a document is wrong; what was expected there is read off the schema itself,
-// so that the message can be acted upon without opening the schema. The schemas are parsed once and
-// then only read.
+// valijson reports where a document is wrong. The expected form is read from the schema, so that
+// users understand the message without the schema. The schemas are parsed once and then only read.
 #include "support/model/json.h"
 #include "support/model/schemas.h"
 
@@ -51,8 +50,8 @@ const json &resolve(const json &root, const json &node) {
   return root.at(json::json_pointer(reference.substr(1)));
 }
 
-/// valijson's context ("<root>", "[steps]", "[0]") as "steps[0]", and the schema node found on the
-/// way.
+/// valijson's context ("<root>", "[steps]", "[0]") as "steps[0]", and the schema's node at that
+/// path.
 std::pair<std::string, json> locate(const json &root, const std::vector<std::string> &context) {
   std::string path;
   json node = root;
@@ -105,7 +104,7 @@ Result<void> validate(const json &document, Schema schema) {
   } catch (const std::exception &error) {
     return fail(std::string("cannot validate the document: ") + error.what());
   }
-  // The deepest errors say most; valijson also reports one for each level above.
+  // Only the deepest errors are reported, because valijson adds one for each level above.
   std::size_t deepest = 0;
   std::vector<valijson::ValidationResults::Error> errors(results.begin(), results.end());
   for (const auto &error : errors)

@@ -1,5 +1,5 @@
-// JSON of verdicts and device descriptions: one list of members a struct, for both directions. Absent members stay absent:
-// unavailable is never 0.
+// JSON of verdicts and device descriptions, with one list of members per struct for both
+// directions. Absent members stay absent and never become 0.
 #include "support/model/json.h"
 #include "support/model/json_fields.h"
 
@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, Bound> kBounds[] = {
 const auto &names_of(Outcome) { return kOutcomes; }
 const auto &names_of(Bound) { return kBounds; }
 
-/// `S` or `const S`: a list of members serves reading and writing.
+/// `S` or `const S`, so that a list of members serves reading and writing.
 template <class T, class S>
 concept Is = std::same_as<std::remove_const_t<T>, S>;
 
@@ -65,7 +65,7 @@ void members(Is<DeviceInfo> auto &value, auto &field) {
   field.unless_empty("threads_multiprocessor", value.threads_multiprocessor);
 }
 
-/// All but the evidence, the counters and the record, whose JSON has another shape.
+/// All members but the evidence, the counters and the record, whose JSON has another shape.
 void members(Is<Verdict> auto &value, auto &field) {
   WARPWRIGHT_FIELDS(outcome, message, device, kernels, reference_kernels, checks, errors,
                     conditioning, reference_time, candidate_time, speedup, as_called, library_share,
@@ -115,7 +115,7 @@ struct Writer {
   }
 };
 
-/// The schema has been checked: what is there has the right type.
+/// Reader of a document that fits the schema, so its members have the right types.
 struct Reader {
   const json &document;
 
@@ -193,7 +193,7 @@ json to_json(const Verdict &verdict) {
 }
 
 Result<DeviceInfo> device_from_json(const json &document) {
-  // The device is a part of every verdict: a minimal one lets the verdict's schema judge it.
+  // The verdict's schema checks the device as a part of a minimal verdict.
   const json verdict = {{"outcome", "unsupported"},
                         {"message", ""},
                         {"device", document},

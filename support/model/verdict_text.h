@@ -1,4 +1,4 @@
-// Verdicts in words, the same in editors, reports and on a terminal.
+// Texts of verdicts, shared by editors, reports and terminals.
 #pragma once
 
 #include "support/model/verdict.h"

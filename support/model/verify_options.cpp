@@ -1,4 +1,4 @@
-// The one list of members, for both directions.
+// JSON of verify options, with one list of members for both directions.
 #include "support/model/verify_options.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Accepts connections for as long as it lives, and stays calm where it cannot: with no descriptor left, accept() fails at once and
-// again, so the next try waits, twice as long each time, and one line says so until one succeeds. Thread: the acceptor's strand.
+// Loop that accepts connections for its lifetime. Without a free descriptor accept() fails at once,
+// so the next try waits, twice as long after each failure up to a limit. One log line reports the
+// failure, and one the recovery. Thread: the acceptor's strand.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +22,14 @@ public:
   using Socket = typename Protocol::socket;
   struct Handlers {
     std::function<void(Socket)> on_socket;
-    /// False: the next peer waits in the kernel's queue, until resume(). Unset: always.
+    /// False: the next peer waits in the kernel's queue until resume() is called. Unset: always
+    /// true.
     std::function<bool()> may_accept = {};
-    /// A line for the log: that nobody can be accepted, and that it is over.
+    /// Gets a line for the log when accepting fails, and when it works again.
     std::function<void(const std::string &)> log = {};
   };
 
-  /// The acceptor listens, or will when start() is called.
+  /// The acceptor must listen when start() is called.
   explicit AcceptLoop(boost::asio::any_io_executor executor)
       : acceptor_(executor), pause_(executor) {}
   Acceptor &acceptor() { return acceptor_; }
@@ -36,7 +38,7 @@ public:
     handlers_ = std::move(handlers);
     resume();
   }
-  /// One accept is pending from now on, where may_accept() says so.
+  /// Starts an accept, unless one is pending or may_accept() forbids it.
   void resume() {
     if (pending_ || !acceptor_.is_open() || (handlers_.may_accept && !handlers_.may_accept()))
       return;
@@ -65,13 +67,13 @@ private:
     if (!error) {
       if (std::exchange(pause_length_, {}).count() > 0)
         say("connections are accepted again");
-      const auto on_socket = handlers_.on_socket; // which may close this
+      const auto on_socket = handlers_.on_socket; // the handler may close this loop
       on_socket(std::move(socket));
     }
     resume();
   }
 
-  /// The accept counts as pending meanwhile.
+  /// Tries again after a pause, during which the accept counts as pending.
   void wait(boost::system::error_code error) {
     if (pause_length_.count() == 0)
       say("cannot accept connections: " + error.message() + "; tried again until it succeeds");

@@ -1,4 +1,4 @@
-// Implementation: blocking writes and reads of frames over the child's pipes.
+// Implementation by blocking writes and reads of frames over the child's pipes.
 #include "support/rpc/child_line.h"
 
 #include <cerrno>
@@ -34,7 +34,7 @@ Result<std::unique_ptr<ChildLine>> ChildLine::start(const std::vector<std::strin
   auto process = Process::spawn(command);
   if (!process)
     return fail("cannot start " + shown(command) + ": " + describe(process.error()));
-  std::signal(SIGPIPE, SIG_IGN); // a child that is gone is an error of the call
+  std::signal(SIGPIPE, SIG_IGN); // then a lost child is an error of the call
   return std::unique_ptr<ChildLine>(new ChildLine(std::move(*process), shown(command)));
 }
 

@@ -1,7 +1,8 @@
-// JSON-RPC with a child process for programs without an event loop: one call at a time, which waits for its answer.
+// JSON-RPC with a child process, for programs without an event loop: one blocking call at a time.
 //
-// For programs that answer quickly (states, proposals). It leaves out notifications, cancelling and time limits; a child that ends
-// in the middle of a call is an error of that call. Thread: one at a time; the child dies with the thread that started it.
+// It is for children that answer quickly (states, proposals), and leaves out notifications,
+// cancellation and time limits. If the child ends during a call, the call fails. Thread: one at a
+// time; the child dies with the thread that started it.
 #pragma once
 
 #include "support/error.h"
@@ -15,7 +16,7 @@ namespace warpwright::rpc {
 
 struct CallError {
   Error error;
-  bool lost = false; ///< the child is gone; false: it refused the call
+  bool lost = false; ///< the child is gone; false: the child refused the call
 };
 
 class ChildLine {
@@ -28,7 +29,7 @@ public:
 
   std::expected<nlohmann::json, CallError> call(const std::string &method,
                                                 const nlohmann::json &params);
-  /// Ends the child; a call that is under way is then lost. Thread: any.
+  /// Ends the child; a running call then fails as lost. Thread: any.
   void kill();
 
 private:

@@ -1,10 +1,9 @@
 // Framing, dispatch and bookkeeping of JSON-RPC 2.0.
 //
-// Broken input is answered as far as the stream allows: text that is no JSON gets a parse error and
-// the next frame is read; a broken header or an oversize frame ends the connection, because the
-// start of the next frame is then unknown. Requests that a handler throws on are answered: this is
-// one of the three places where third-party exceptions are caught. A started connection keeps
-// itself alive until it closes.
+// Broken input is answered as far as the stream allows. Text that is not JSON gets a parse error,
+// and the next frame is read. A broken header or an oversize frame ends the connection, because the
+// start of the next frame is then unknown. A request whose handler throws is answered with an
+// error. A started connection keeps itself alive until it closes.
 #include "support/rpc/connection.h"
 
 #include "support/rpc/frame_reader.h"
@@ -94,8 +93,8 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
   std::string writing, waiting;
   bool write_active = false;
   bool closed = false;
-  std::string abort_reason; ///< why the stream was closed under the connection
-  std::string complaint;    ///< what the peer could not read, in its words
+  std::string abort_reason; ///< why abort() closed the stream
+  std::string complaint;    ///< the peer's error about unreadable input
 
   std::int64_t next_id = 1;
   std::map<std::int64_t, Reply> pending;
@@ -105,7 +104,7 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
     frames.set_max_body_bytes(limits.message_bytes);
   }
 
-  /// The pending read is what keeps `owner` alive.
+  /// The pending read keeps `owner` alive.
   void read(std::shared_ptr<Connection> owner) {
     stream->async_read(chunk.data(), chunk.size(),
                        [owner](boost::system::error_code error, std::size_t size) {
@@ -150,7 +149,7 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
     }
   }
 
-  /// Answers what is no message of the protocol.
+  /// Answers a body that is not a message of the protocol.
   void refuse(const Json &id, const RpcError &error) {
     send_error(id, error);
     if (limits.strict)
@@ -195,7 +194,7 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
     if (!handlers.on_request)
       return respond(
           std::unexpected(RpcError{kMethodNotFound, "no method '" + method + "' here", nullptr}));
-    const auto handler = handlers.on_request; // it may close the connection and with it `handlers`
+    const auto handler = handlers.on_request; // the call may close the connection and clear `handlers`
     try {
       handler(method, std::move(params), id, respond);
     } catch (const Json::exception &error) {
@@ -212,8 +211,8 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
     try {
       handler(method, std::move(params));
     } catch (const std::exception &) {
-      // A notification has no answer, so a malformed one can only be dropped; handlers that can say
-      // more decode for themselves and report.
+      // A notification has no answer, so a malformed one is dropped. Handlers that report such
+      // errors decode the parameters themselves.
     }
   }
 
@@ -275,7 +274,7 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
       stream->close();
   }
 
-  /// The pending read fails, and that ends it.
+  /// Closes the stream. The pending read then fails and ends the connection.
   void abort(const std::string &reason) {
     if (closed)
       return stream->close();
@@ -285,7 +284,8 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
     stream->close();
   }
 
-  /// Ends it for the owner at once; the stream stays open until what was sent before is written.
+  /// Ends the connection for the owner at once; the stream stays open until earlier messages are
+  /// written.
   void shut(const std::string &reason) {
     if (std::exchange(closed, true))
       return;

@@ -1,9 +1,9 @@
-// JSON-RPC 2.0 over a byte stream with LSP's Content-Length framing: one implementation for every arrow
-// between editor, server, runner, workers and trainer.
+// JSON-RPC 2.0 over a byte stream with LSP's Content-Length framing: one implementation for all
+// connections between editor, server, runner, workers and trainer.
 //
-// A Connection owns its stream. Handlers, replies and the closed callback run on the executor the connection
-// was made with (one strand); send calls must come from there too. It leaves out JSON-RPC batches, which
-// neither LSP nor our own programs use.
+// A Connection owns its stream. Handlers, replies and the closed callback run on the executor of
+// the stream (one strand), and send calls must come from there too. JSON-RPC batches are left out,
+// because neither LSP nor Warpwright's programs use them.
 #pragma once
 
 #include "support/error.h"
@@ -42,8 +42,9 @@ struct RpcError {
 
 using Outcome = std::expected<Json, RpcError>;
 
-/// Answers one request, exactly once; later calls are ignored. Copyable; a request whose last copy is dropped
-/// unanswered is answered with an internal error, so that no client waits for ever. Call on the strand.
+/// Answer to one request. Later calls are ignored. Copyable; if the last copy is dropped without an
+/// answer, the request is answered with an internal error, so that no client waits forever. Call on
+/// the strand.
 class Responder {
 public:
   Responder(std::function<void(Outcome)> send);
@@ -54,7 +55,7 @@ private:
   std::shared_ptr<State> state_;
 };
 
-/// Bytes in, bytes out: the seam to pipes, sockets, TLS and in-memory tests.
+/// Byte stream: the interface to pipes, sockets, TLS and in-memory tests.
 class Stream {
 public:
   virtual ~Stream() = default;
@@ -66,14 +67,14 @@ public:
   virtual void close() = 0;
 };
 
-/// A pair of descriptors (pipes, or 0 and 1), which it owns.
+/// Stream over a pair of descriptors (pipes, or 0 and 1), which the stream owns.
 std::unique_ptr<Stream> make_descriptor_stream(boost::asio::any_io_executor executor, int read_fd,
                                                int write_fd);
 
-/// What a connection takes from its peer.
+/// Limits of a connection for its peer.
 struct Limits {
-  std::size_t message_bytes = 256u << 20; ///< of one message that arrives
-  std::size_t unsent_bytes = 0;           ///< that may wait for a peer that does not read; 0: any
+  std::size_t message_bytes = 256u << 20; ///< limit of one received message
+  std::size_t unsent_bytes = 0;           ///< waiting for a peer that does not read; 0: no limit
   bool strict = false; ///< a malformed message ends the connection, after its answer
 };
 
@@ -89,7 +90,7 @@ public:
     RequestHandler on_request;           ///< unset: every request is answered with MethodNotFound
     NotificationHandler on_notification; ///< unset: dropped
     std::function<void(std::string reason)>
-        on_closed; ///< once; an empty reason is a clean end of stream
+        on_closed; ///< once; an empty reason means a clean end of stream
   };
 
   static std::shared_ptr<Connection> make(std::unique_ptr<Stream> stream, Handlers handlers,
@@ -102,15 +103,15 @@ public:
   void notify(const std::string &method, Json params);
   /// Sends `$/cancelRequest`; the peer still answers.
   void cancel(std::int64_t id);
-  /// What was sent before is still written.
+  /// Ends the connection. Messages sent before are still written.
   void close();
   /// Closes without waiting for the peer; on_closed follows, with this reason.
   void abort(const std::string &reason);
   void set_limits(const Limits &limits);
-  /// False from the moment it ends, while pending replies are told so.
+  /// False as soon as the connection ends, also while pending replies get their errors.
   bool is_open() const;
   std::chrono::steady_clock::time_point
-  last_received() const; ///< any byte; at first: when it was made
+  last_received() const; ///< time of the last byte; at first: of the construction
   /// Bytes waiting to be written.
   std::size_t pending_bytes() const;
 

@@ -26,7 +26,7 @@ public:
         [done = std::move(done)](boost::system::error_code error, std::size_t) { done(error); });
   }
   void close() override {
-    boost::system::error_code ignored; // closing is best effort: there is no one left to tell
+    boost::system::error_code ignored; // closing is best effort
     reader_.close(ignored);
     writer_.close(ignored);
   }
@@ -39,8 +39,8 @@ private:
 
 std::unique_ptr<Stream> make_descriptor_stream(boost::asio::any_io_executor executor, int read_fd,
                                                int write_fd) {
-  // A peer that is gone must be an error of the write, not a signal. A handler of the program's own
-  // is kept.
+  // A write to a lost peer must fail with an error, without a signal. A handler that the program
+  // has set is kept.
   struct sigaction current{};
   if (::sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL)
     ::signal(SIGPIPE, SIG_IGN);

@@ -1,5 +1,5 @@
-// Headers are short, so they are searched anew with every block that arrives; bodies are only waited
-// for.
+// Implementation of the frame reader. Headers are short, so each new block searches them from the
+// start. Bodies are complete once enough bytes have arrived.
 #include "support/rpc/frame_reader.h"
 
 #include <charconv>
@@ -9,7 +9,7 @@ namespace warpwright::rpc {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = 4 * 1024;
-/// Peers' bytes in our messages are shortened to this.
+/// Largest number of a peer's bytes that an error quotes.
 constexpr std::size_t kQuotedBytes = 40;
 
 bool has_name(std::string_view line, std::string_view name) {
@@ -32,8 +32,8 @@ Result<std::size_t> to_length(std::string_view text) {
   return value;
 }
 
-/// The value of Content-Length in a header block, lines separated by CR LF. Two that differ are
-/// refused: readers that pick different ones would disagree about all that follows.
+/// The value of Content-Length in a header block, lines separated by CR LF. Two different values
+/// are refused, because readers that choose different ones would disagree about all later messages.
 Result<std::size_t> content_length(std::string_view header) {
   constexpr std::string_view kName = "Content-Length:";
   std::optional<std::size_t> length;

@@ -1,8 +1,9 @@
-// Cuts a byte stream into messages: LSP's base protocol, a header block with Content-Length and then
-// the body.
+// Reader that cuts a byte stream into messages of LSP's base protocol: a header block with
+// Content-Length, then the body.
 //
-// It holds no more than one header (4 KB) and one body within the limit: an oversize body is refused
-// from its header, before it is read. It does not know what a body means. Thread: one at a time.
+// An oversize body is refused from its header, before it is read. So the reader holds at most one
+// header (4 KB), one body within the limit, and the last block. Bodies are not interpreted. Thread:
+// one at a time.
 #pragma once
 
 #include "support/error.h"
@@ -17,12 +18,12 @@ class FrameReader {
 public:
   explicit FrameReader(std::size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
 
-  /// Holds for bodies whose header has not been read yet.
+  /// Applies to bodies whose header has not been read yet.
   void set_max_body_bytes(std::size_t bytes) { max_body_bytes_ = bytes; }
   void append(std::string_view bytes) { bytes_.append(bytes); }
-  /// The next whole body; nothing when it has not arrived yet.
-  /// Errors: a header that cannot be read, or a body over the limit; where the next message starts is
-  /// then unknown, so that the stream is of no more use.
+  /// The next whole body; nullopt if it has not arrived yet.
+  /// Errors: a malformed header, or a body over the limit. The start of the next message is then
+  /// unknown, so the stream is of no more use.
   Result<std::optional<std::string>> next();
   /// Whether the stream may end here.
   bool between_messages() const { return position_ == bytes_.size() && !body_bytes_; }
@@ -32,8 +33,8 @@ private:
 
   std::size_t max_body_bytes_;
   std::string bytes_;
-  std::size_t position_ = 0;              ///< of the first byte not yet taken
-  std::optional<std::size_t> body_bytes_; ///< of the message whose header was read
+  std::size_t position_ = 0;              ///< first byte not yet taken
+  std::optional<std::size_t> body_bytes_; ///< body size of the message whose header was read
 };
 
 } // namespace warpwright::rpc

@@ -1,4 +1,4 @@
-// Numbers and names as people read them: the one place that table, HTML and messages share.
+// Readable numbers and names, shared by the table, the HTML page and messages.
 #include "server/cli/report/report.h"
 #include "support/words.h"
 

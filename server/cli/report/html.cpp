@@ -1,5 +1,5 @@
-// The HTML report: one file that can be mailed. A summary, then a section a kernel with its plots,
-// table, diff and provenance. It says on top when nothing was measured on a GPU, and why.
+// HTML report in one self-contained file: a summary, then a section per kernel with its plots,
+// table, diff and provenance. A banner says when nothing was measured on a GPU, and why.
 #include "server/cli/report/report.h"
 
 #include "server/cli/report/style.h"

@@ -1,4 +1,4 @@
-// The document of `warpwright optimize --json`. What was not measured is null.
+// JSON document of `warpwright optimize --json`. Values that were not measured are null.
 #include "server/cli/report/report.h"
 
 #include "support/model/json.h"
@@ -41,7 +41,7 @@ Json to_json(const model::Errors &errors) {
           {"reference_fp64", or_null(errors.reference_fp64)}};
 }
 
-/// Of torch modules: each baseline that was measured, and why another was not.
+/// Torch modules: each measured baseline, and the reason for each missing one.
 Json baselines_json(const model::Verdict &verdict) {
   Json list = Json::array();
   for (const model::Baseline &baseline : verdict.baselines)

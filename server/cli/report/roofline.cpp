@@ -1,6 +1,5 @@
-// Where the original and the best variant lie under what the device was measured to do: a roofline
-// (Williams et al., CACM 2009), or bandwidth alone where a kernel computes nothing in floating
-// point.
+// Roofline plot (Williams et al., CACM 2009) of the original and the best variant against the
+// measured rates of the device. A kernel without known floating-point work gets a bandwidth plot.
 #include "server/cli/report/svg.h"
 
 #include "server/cli/report/svg_draw.h"

@@ -1,5 +1,5 @@
-// The style sheet of the HTML report: light and dark by the reader's system, tabular figures,
-// prints well. Thread: constant data.
+// Style sheet of the HTML report: light or dark by the reader's system, tabular figures, a print
+// layout. Thread: constant data.
 #pragma once
 
 namespace warpwright::cli {

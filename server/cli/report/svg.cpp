@@ -1,5 +1,5 @@
-// Plots of one kernel: intervals on one time axis, the outcomes. Coordinates are in
-// the units of the viewBox, which the page scales to the width that there is.
+// Plots of one kernel: time intervals on one axis, and outcomes. Coordinates are in units of the
+// viewBox, which the page scales to the available width.
 #include "server/cli/report/svg.h"
 
 #include "server/cli/report/svg_draw.h"
@@ -17,7 +17,7 @@ constexpr double kLabelWidth = 320;
 constexpr std::size_t kLabelLetters = 38;
 constexpr double kRowHeight = 24;
 constexpr std::size_t kMostRows = 24;
-constexpr double kLogSpread = 6; ///< largest over smallest from which a time axis is logarithmic
+constexpr double kLogSpread = 6; ///< largest/smallest time above which the axis is logarithmic
 
 struct TimedRow {
   std::string label, note;

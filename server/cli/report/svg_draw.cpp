@@ -1,4 +1,4 @@
-// Implementation of the shapes, and the escaping that every text from outside goes through.
+// Implementation of the SVG shapes, and of the escaping of texts.
 #include "server/cli/report/svg_draw.h"
 
 #include "server/cli/report/svg.h"

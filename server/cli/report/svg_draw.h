@@ -1,5 +1,5 @@
-// Shapes of SVG as text: what the plots share. Coordinates are in the units of the viewBox; `style`
-// is a class of the page's style sheet. Thread: any.
+// SVG shapes as text, shared by the plots. Coordinates are in units of the viewBox; `style` is a
+// class of the page's style sheet. Thread: any.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ std::string number(double value);
 std::string compact(double value);
 /// "1.6 TB/s", "51 TFLOP/s".
 std::string rate_text(double per_second, const char *unit);
-/// At most so many letters, cut with an ellipsis.
+/// The label, cut to `most` letters with an ellipsis.
 std::string shorten(const std::string &label, std::size_t most);
 
 std::string open(double width, double height, const std::string &title);

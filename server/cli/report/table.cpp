@@ -1,4 +1,4 @@
-// The terminal's view of one kernel: heading, table of variants, diff of the best, what to do next.
+// Report on one kernel for a terminal: heading, table of variants, diff of the best one, next step.
 #include "server/cli/report/report.h"
 #include "support/words.h"
 
@@ -120,7 +120,7 @@ std::string render_diff(const std::string &diff, const Paint &paint) {
   return text;
 }
 
-/// Of a kernel all of whose variants failed, what the first came to; "" else.
+/// Message of the first variant if no variant of the kernel was verified; else "".
 std::string why_none(const KernelReport &kernel) {
   const bool failed = std::ranges::none_of(kernel.variants, [](const ReportVariant &variant) {
     return variant.verdict.outcome == model::Outcome::Verified;
@@ -131,7 +131,7 @@ std::string why_none(const KernelReport &kernel) {
   return "Of " + moves_text(first.moves) + ": " + first.verdict.message + "\n";
 }
 
-/// What a reader without a GPU must not mistake, or why there is nothing to apply.
+/// Meaning of a result without a GPU, or the reason why there is nothing to apply.
 std::string conclusion(const KernelReport &kernel, const Report &report) {
   if (!on_gpu(report))
     return kernel.best ? "Checked on the CPU: this proves that a variant computes the same, not "
@@ -167,7 +167,7 @@ std::string render_error(const KernelReport &kernel, const Paint &paint) {
   return text;
 }
 
-/// Verified variants that --apply cannot write, with what they would give.
+/// Verified variants that --apply cannot write, with their speedups and reasons.
 std::string not_applicable_text(const KernelReport &kernel) {
   std::string text;
   for (const ReportVariant &variant : kernel.variants)
