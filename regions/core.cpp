@@ -3,6 +3,7 @@
 // They return {"error": TEXT} or the documented object. The caller frees each text with ww_free(). Thread: any.
 #include "regions/partition.h"
 #include "regions/program.h"
+#include "regions/shape_range.h"
 #include "regions/store.h"
 #include "runner/measure/median_interval.h"
 #include "support/hash.h"
@@ -52,6 +53,23 @@ json borders(const std::vector<Border> &all) {
   return list;
 }
 
+/// {"n0": {"hint", "low", "high"}} of a region's symbols.
+json sizes_of(const Graph &graph, const Program &program) {
+  json sizes = json::object();
+  for (std::size_t i = 0; i < program.symbols.size(); ++i) {
+    const Symbol &symbol = graph.symbols.at(program.symbols[i]);
+    sizes["n" + std::to_string(i)] = {{"hint", symbol.hint}, {"low", symbol.low}, {"high", symbol.high ? json(*symbol.high) : json()}};
+  }
+  return sizes;
+}
+
+/// {"low": [N], "high": [N]} of a record's plan; null: it serves one shape.
+json limits_of(const std::optional<json> &record) {
+  if (!record || !record->contains("range"))
+    return json();
+  return {{"low", record->at("range").at("low")}, {"high", record->at("range").at("high")}};
+}
+
 json without(const Graph &graph) {
   std::map<std::string, int> reasons;
   for (const Node &node : graph.nodes)
@@ -67,7 +85,6 @@ json regions_of(const json &request) {
     return failure(graph.error());
   const Store store = store_of(request);
   json regions = json::array();
-  std::string keys;
   int operators = 0, covered = 0;
   for (const Node &node : graph->nodes)
     operators += !node.op.empty() && !node.is_view;
@@ -76,15 +93,17 @@ json regions_of(const json &request) {
     if (!program || program->outputs.empty())
       continue;
     const std::string key = key_of(program->document);
-    keys += key;
+    const auto record = store.read(Store::Kind::Plan, key);
     covered += program->operators;
     regions.push_back({{"key", key},
                        {"program", program->document},
                        {"inputs", borders(program->inputs)},
                        {"outputs", borders(program->outputs)},
                        {"operators", program->operators},
-                       {"has_plan", store.read(Store::Kind::Plan, key).has_value() &&
-                                        !store.read(Store::Kind::Quarantine, key).has_value()}});
+                       {"symbols", program->symbols},
+                       {"sizes", sizes_of(*graph, *program)},
+                       {"limits", limits_of(record)},
+                       {"has_plan", record.has_value() && !store.read(Store::Kind::Quarantine, key).has_value()}});
   }
   const std::string key = sha256_hex(request.at("graph").dump() + request.value("mode", ""));
   const auto binding = store.read(Store::Kind::Binding, key);
@@ -122,6 +141,15 @@ json digest(const json &request) {
   return {{"digest", sha256_hex(all)}};
 }
 
+/// The plan of a record for given sizes: {"plan", "constants"}, or an error outside of its range.
+json instance(const json &request) {
+  const auto range = range_from_json(request.at("range"));
+  if (!range)
+    return failure(range.error());
+  const auto found = instance_of(*range, request.at("sizes").get<std::vector<std::int64_t>>());
+  return found ? *found : failure(found.error());
+}
+
 json folder(const json &request) { return {{"folder", store_of(request).folder().string()}}; }
 
 /// {"ratio", "low", "high", "faster"} from paired times; an error when there are none or their counts differ.
@@ -152,5 +180,7 @@ char *ww_digest(const char *request) { return answered(request, digest); }
 char *ww_folder(const char *request) { return answered(request, folder); }
 /// {"reference": [ns], "candidate": [ns]} -> {"ratio", "low", "high", "faster"}
 char *ww_decide(const char *request) { return answered(request, decide); }
+/// {"range", "sizes": [N]} -> {"plan", "constants"}
+char *ww_instance(const char *request) { return answered(request, instance); }
 void ww_free(char *text) { std::free(text); }
 }

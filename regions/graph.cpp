@@ -18,18 +18,26 @@ void collect(const json &argument, std::vector<std::string> &names) {
       collect(part, names);
 }
 
+/// The number of an extent or stride at the example's sizes; nullopt: unknown.
+std::optional<std::int64_t> number_of(const json &extent) {
+  if (extent.is_number_integer())
+    return extent.get<std::int64_t>();
+  if (extent.is_object() && extent.contains("size"))
+    return extent.at("hint").get<std::int64_t>();
+  return std::nullopt;
+}
+
 Value value_of(const json &document) {
   Value value{document.at("name").get<std::string>(), {}};
   value.type.dtype = document.at("dtype").get<std::string>();
   value.type.device = document.at("device").get<std::string>();
-  for (const json &extent : document.at("shape")) {
-    value.type.is_static &= extent.is_number_integer();
-    value.type.shape.push_back(extent.is_number_integer() ? extent.get<std::int64_t>() : 0);
-  }
-  for (const json &stride : document.at("strides")) {
-    value.type.is_static &= stride.is_number_integer();
-    value.type.strides.push_back(stride.is_number_integer() ? stride.get<std::int64_t>() : 0);
-  }
+  for (const auto &[field, numbers] : {std::pair{"shape", &value.type.shape}, std::pair{"strides", &value.type.strides}})
+    for (const json &extent : document.at(field)) {
+      const auto number = number_of(extent);
+      value.type.is_known &= number.has_value();
+      numbers->push_back(number.value_or(0));
+    }
+  value.type.extents = document.at("shape").get<std::vector<json>>();
   return value;
 }
 
@@ -64,9 +72,23 @@ std::string device_of(const Node &node) {
   return "";
 }
 
+std::int64_t value_of_terms(const json &terms, const std::map<std::string, std::int64_t> &sizes) {
+  std::int64_t sum = 0;
+  for (const json &term : terms) {
+    std::int64_t product = term.at(0).get<std::int64_t>();
+    for (std::size_t i = 1; i < term.size(); ++i)
+      product *= sizes.at(term[i].get<std::string>());
+    sum += product;
+  }
+  return sum;
+}
+
 Result<Graph> graph_of(const json &document) {
   Graph graph;
   try {
+    for (const auto &[name, symbol] : document.value("symbols", json::object()).items())
+      graph.symbols[name] = {symbol.at("hint"), symbol.at("low"),
+                             symbol.at("high").is_null() ? std::nullopt : std::optional(symbol.at("high").get<std::int64_t>())};
     std::set<std::string> made;
     for (const json &one : document.at("nodes")) {
       const Node &node = graph.nodes.emplace_back(node_of(one));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,11 @@ namespace warpwright::regions {
 /// A tensor in the compiler's graph.
 struct TensorType {
   std::string dtype;                 ///< "bfloat16"
-  std::vector<std::int64_t> shape;   ///< empty where `is_static` is false
-  std::vector<std::int64_t> strides; ///< in elements
+  std::vector<std::int64_t> shape;   ///< at the example's sizes where extents depend on symbols
+  std::vector<std::int64_t> strides; ///< in elements, likewise
+  std::vector<nlohmann::json> extents; ///< the shape as the document has it: numbers and sizes
   std::string device;                ///< "cuda:0"
-  bool is_static = true;             ///< false: an extent is known only at run time
+  bool is_known = true;              ///< false: an extent is known only at run time
 };
 
 /// One result of a node. The name is empty if nothing reads the result; the dtype too if it is not a tensor.
@@ -30,7 +32,7 @@ struct Value {
 };
 
 /// An operator with its arguments, or an input of the graph.
-/// Arguments are JSON: {"n": NAME} reads a value; {"dtype": X}, {"device": X}, {"layout": X}, {"memory_format": X} and
+/// Arguments are JSON: {"n": NAME} reads a value; {"size": TERMS, "hint": N} is an integer that depends on symbols; {"dtype": X}, {"device": X}, {"layout": X}, {"memory_format": X} and
 /// {"float": "inf"} are constants; {"other": TEXT} is not allowed in regions; other JSON stands for its own value.
 struct Node {
   std::string op; ///< "aten.mm.default"; empty: an input of the graph
@@ -41,7 +43,15 @@ struct Node {
   bool writes = false;           ///< it changes an argument
 };
 
+/// A size that differs from call to call: a batch, a length.
+struct Symbol {
+  std::int64_t hint = 0; ///< its value in the example
+  std::int64_t low = 2;
+  std::optional<std::int64_t> high; ///< nullopt: unlimited
+};
+
 struct Graph {
+  std::map<std::string, Symbol> symbols;
   std::vector<Node> nodes; ///< each node after the nodes that it reads
   std::vector<std::string> outputs;
 };
@@ -52,8 +62,12 @@ std::vector<std::string> read_values(const Node &node);
 /// Device of the node's first result that is a named tensor; empty when there is none.
 std::string device_of(const Node &node);
 
-/// @param document {"nodes": [{"op", "args", "kwargs", "results": [{"name", "dtype", "shape", "strides", "device"}],
-/// "tags", "view", "writes"}], "outputs": [NAME]}; null stands for an unknown extent
+/// Value of TERMS, a sum of products: [[12, "s0", "s1"], [1]] is 12 * s0 * s1 + 1.
+/// @throw json::exception, std::out_of_range for terms of another form, and symbols without a value
+std::int64_t value_of_terms(const nlohmann::json &terms, const std::map<std::string, std::int64_t> &sizes);
+
+/// @param document {"symbols": {NAME: {"hint", "low", "high"}}, "nodes": [{"op", "args", "kwargs", "results": [{"name", "dtype", "shape", "strides", "device"}],
+/// "tags", "view", "writes"}], "outputs": [NAME]}; an extent is a number, {"size", "hint"}, or null where it is unknown
 /// Errors: a document of another form; a value that is read before it is computed.
 Result<Graph> graph_of(const nlohmann::json &document);
 

@@ -173,7 +173,7 @@ std::string reason_against(const Node &node) {
   for (const Value &result : node.results) {
     if (result.type.dtype.empty() || result.name.empty())
       continue;
-    if (!result.type.is_static)
+    if (!result.type.is_known)
       return "a size is known only at run time";
     if (std::ranges::find(kDtypes, result.type.dtype) == kDtypes.end())
       return "computes with " + result.type.dtype;

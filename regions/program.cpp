@@ -44,14 +44,47 @@ Border border_of(const Value &value) {
   return border;
 }
 
-std::vector<std::int64_t> permuted(const std::vector<std::int64_t> &shape, const std::vector<std::size_t> &order) {
+json permuted(const std::vector<json> &extents, const std::vector<std::size_t> &order) {
   if (order.empty())
-    return shape;
-  std::vector<std::int64_t> result;
+    return extents;
+  json result = json::array();
   for (const std::size_t dimension : order)
-    result.push_back(shape[dimension]);
+    result.push_back(extents[dimension]);
   return result;
 }
+
+/// The program's own names of the graph's symbols, in the order in which they occur: equal layers have equal programs.
+class Symbols {
+public:
+  /// An extent or argument with sizes under the program's names and without hints.
+  json renamed(const json &argument) {
+    if (argument.is_array()) {
+      json parts = json::array();
+      for (const json &part : argument)
+        parts.push_back(renamed(part));
+      return parts;
+    }
+    if (!argument.is_object() || !argument.contains("size"))
+      return argument;
+    json terms = json::array();
+    for (json term : argument.at("size")) {
+      for (std::size_t i = 1; i < term.size(); ++i)
+        term[i] = name(term[i].get<std::string>());
+      terms.push_back(std::move(term));
+    }
+    return {{"size", std::move(terms)}};
+  }
+  std::vector<std::string> take() { return std::move(names_); }
+
+private:
+  std::string name(const std::string &symbol) {
+    auto found = std::ranges::find(names_, symbol);
+    if (found == names_.end())
+      found = names_.insert(names_.end(), symbol);
+    return "n" + std::to_string(found - names_.begin());
+  }
+  std::vector<std::string> names_;
+};
 
 /// Map from a value's name to its place in the program: the index of its owner, and of the owner's result.
 class Places {
@@ -113,15 +146,18 @@ std::vector<const Value *> outputs_of(const Graph &graph, const std::set<std::si
 
 /// Pads and slices the bias of an attention again, whose rows must begin at multiples of 16 bytes. PyTorch pads it
 /// earlier in the graph, but a region's inputs are contiguous and so lose the padding.
-void align_bias(const Node &node, const std::map<std::string, const Value *> &values, std::size_t inputs, json &operators, json &args) {
+/// Errors: the length depends on a symbol.
+Result<void> align_bias(const Node &node, const std::map<std::string, const Value *> &values, std::size_t inputs, json &operators, json &args) {
   constexpr std::int64_t kElements = 8;
   const auto attention = attention_of(node.op, node.args);
   if (!attention || !attention->bias || *attention->bias >= args.size() || !args[*attention->bias].is_object())
-    return;
+    return {};
   const Value &bias = *values.at(node.args[*attention->bias].at("n").get<std::string>());
+  if (!bias.type.extents.back().is_number())
+    return fail("the bias of an attention has a length that differs from call to call");
   const std::int64_t length = bias.type.shape.back(), padding = (kElements - length % kElements) % kElements;
   if (padding == 0)
-    return;
+    return {};
   json &argument = args[*attention->bias];
   const auto behind = [&](const char *op, json arguments) {
     operators.push_back({{"op", op}, {"args", std::move(arguments)}, {"kwargs", json::object()}, {"results", 1}});
@@ -129,6 +165,7 @@ void align_bias(const Node &node, const std::map<std::string, const Value *> &va
   };
   behind("aten.constant_pad_nd.default", json::array({argument, json::array({0, padding})}));
   behind("aten.slice.Tensor", json::array({argument, -1, 0, length}));
+  return {};
 }
 
 } // namespace
@@ -145,18 +182,19 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     }
   Program program;
   Places places;
+  Symbols symbols;
   json inputs = json::array(), operators = json::array(), outputs = json::array();
   for (const std::size_t index : indices)
     for (const std::string &name : read_values(graph.nodes[index])) {
       if (made.contains(name) || places.has(name))
         continue;
       const Value &value = *values.at(name);
-      if (!value.type.is_static)
+      if (!value.type.is_known)
         return fail("'" + name + "' has a size that is known only at run time");
       if (value.type.device != device_of(graph.nodes[indices.front()]))
         return fail("'" + name + "' is on another device than the operators that read it");
       Border border = border_of(value);
-      inputs.push_back({{"dtype", value.type.dtype}, {"shape", permuted(value.type.shape, border.order)}, {"order", border.order}});
+      inputs.push_back({{"dtype", value.type.dtype}, {"shape", symbols.renamed(permuted(value.type.extents, border.order))}, {"order", border.order}});
       places.add(name, program.inputs.size(), 0);
       program.inputs.push_back(std::move(border));
     }
@@ -166,9 +204,10 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     const Node &node = graph.nodes[index];
     json kwargs = json::object();
     for (const auto &[key, argument] : node.kwargs.items())
-      kwargs[key] = places.rewritten(argument);
-    json args = places.rewritten(node.args);
-    align_bias(node, values, inputs.size(), operators, args);
+      kwargs[key] = symbols.renamed(places.rewritten(argument));
+    json args = symbols.renamed(places.rewritten(node.args));
+    if (auto aligned = align_bias(node, values, inputs.size(), operators, args); !aligned)
+      return std::unexpected(aligned.error());
     for (std::size_t i = 0; i < node.results.size(); ++i)
       places.add(node.results[i].name, inputs.size() + operators.size(), i);
     operators.push_back({{"op", node.op}, {"args", std::move(args)}, {"kwargs", std::move(kwargs)}, {"results", node.results.size()}});
@@ -182,7 +221,30 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     program.outputs.push_back(std::move(border));
   }
   program.document = {{"inputs", std::move(inputs)}, {"operators", std::move(operators)}, {"outputs", std::move(outputs)}};
+  program.symbols = symbols.take();
   return program;
+}
+
+namespace {
+
+json at_sizes(const json &part, const std::map<std::string, std::int64_t> &sizes) {
+  if (part.is_object() && part.contains("size"))
+    return value_of_terms(part.at("size"), sizes);
+  json result = part;
+  if (part.is_structured())
+    for (auto &[key, one] : result.items())
+      one = at_sizes(one, sizes);
+  return result;
+}
+
+} // namespace
+
+Result<json> program_at(const json &program, const std::map<std::string, std::int64_t> &sizes) {
+  try {
+    return at_sizes(program, sizes);
+  } catch (const std::exception &error) {
+    return fail(std::string("the program of a region has a size without a value: ") + error.what());
+  }
 }
 
 std::string key_of(const json &program) { return sha256_hex(program.dump()); }

@@ -18,21 +18,27 @@ struct Border {
 
 struct Program {
   /// {"inputs": [{"dtype", "shape", "order"}], "operators": [{"op", "args", "kwargs", "results"}], "outputs":
-  /// [{"value": [k, i], "order"}]}. {"v": [k, i]} reads result i of k; k counts inputs, then operators.
+  /// [{"value": [k, i], "order"}]}. {"v": [k, i]} reads result i of k; k counts inputs, then operators. {"size": TERMS}
+  /// is an integer that depends on the symbols "n0", "n1", ...
   nlohmann::json document;
+  std::vector<std::string> symbols; ///< the graph's names of "n0", "n1", ...
   std::vector<Border> inputs, outputs;
   int operators = 0; ///< computing operators, views not counted
 };
 
 /// The program of nodes that may form a region. @param indices into graph.nodes, in the order of execution
 /// Errors: an output that no order of dimensions makes contiguous; no input; an input of unknown size or on another
-/// device.
+/// device; attention with a bias whose length depends on a symbol.
 Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &indices);
 
 /// SHA-256 of the program in hex digits.
 std::string key_of(const nlohmann::json &program);
 
+/// The program with numbers for all sizes. Errors: a symbol without a size.
+Result<nlohmann::json> program_at(const nlohmann::json &program, const std::map<std::string, std::int64_t> &sizes);
+
 /// The program as a Python file with `Model`, `get_inputs` and `get_init_inputs`, for tracing and verification.
+/// @param program with numbers for all sizes
 /// @param profile for each input of a real call {"low", "high"} (integers) or {"mean", "std", "low"}; null: unknown
 std::string python_of(const nlohmann::json &program, const nlohmann::json &profile);
 

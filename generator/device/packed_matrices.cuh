@@ -12,38 +12,43 @@ template <typename Config> struct Matrices {
   using Product = Tile<C::kElement, C::kTileN, C::kWidth, C::kStages, C::kPromote>;
   static constexpr bool kSplit = C::kElement == Element::Split;
   static constexpr int kSteps = kSplit ? kChunk : 64; // steps of k in a chunk
-  static constexpr int kTilesM = (C::kRows + 127) / 128, kTilesN = (C::kColumns + C::kTileN - 1) / C::kTileN;
-  static constexpr int kRowsA = kTilesM * 128, kRowsB = kTilesN * C::kTileN;
+  // Numbers of tiles and rows are functions, since a product for a range of sizes reads them from memory.
+  static __device__ __forceinline__ int tiles_m() { return (C::kRows + 127) / 128; }
+  static __device__ __forceinline__ int tiles_n() { return (C::kColumns + C::kTileN - 1) / C::kTileN; }
+  static __device__ __forceinline__ int rows_a() { return tiles_m() * 128; }
+  static __device__ __forceinline__ int rows_b() { return tiles_n() * C::kTileN; }
   // Chunks in all and of a part: whole groups of those that are added at once.
   static constexpr int kGroup = kSteps * C::kPromote;
   static constexpr int kChunks = (C::kDepth + kGroup - 1) / kGroup * C::kPromote;
   static constexpr int kPart = C::kPart;
-  static constexpr long long kBatchBytesA = static_cast<long long>(kRowsA) * kChunks * 128;
-  static constexpr long long kBatchBytesB = static_cast<long long>(kRowsB) * kChunks * 128;
-  static constexpr int kBlocksA = kRowsA / kStripRows * C::kSplits * (C::kSharedA ? 1 : C::kBatches);
+  static __device__ __forceinline__ long long batch_bytes_a() { return static_cast<long long>(rows_a()) * kChunks * 128; }
+  static __device__ __forceinline__ long long batch_bytes_b() { return static_cast<long long>(rows_b()) * kChunks * 128; }
+  static __device__ __forceinline__ int blocks_a() {
+    return rows_a() / kStripRows * C::kSplits * (C::kSharedA ? 1 : C::kBatches);
+  }
 
   // A block packs a strip of one operand.
   template <typename LoadA, typename LoadB>
   static __device__ __forceinline__ void pack_both(unsigned char *packed_a, unsigned char *packed_b, RowScale *scales_a,
                                                    RowScale *scales_b, LoadA load_a, LoadB load_b) {
-    if (blockIdx.x < kBlocksA)
-      pack_one<C::kAlongA, C::kWideA, kRowsA>(blockIdx.x, C::kRows, 128, packed_a, kBatchBytesA, scales_a, load_a);
+    if (static_cast<int>(blockIdx.x) < blocks_a())
+      pack_one<C::kAlongA, C::kWideA>(blockIdx.x, C::kRows, rows_a(), 128, packed_a, batch_bytes_a(), scales_a, load_a);
     else
-      pack_one<C::kAlongB, C::kWideB, kRowsB>(blockIdx.x - kBlocksA, C::kColumns, C::kTileN, packed_b, kBatchBytesB,
-                                              scales_b, load_b);
+      pack_one<C::kAlongB, C::kWideB>(blockIdx.x - blocks_a(), C::kColumns, rows_b(), C::kTileN, packed_b, batch_bytes_b(),
+                                      scales_b, load_b);
   }
 
-  template <bool kAlongK, int kWide, int kAllRows, typename Load>
-  static __device__ __forceinline__ void pack_one(int block, int rows, int tile_rows, unsigned char *packed,
+  template <bool kAlongK, int kWide, typename Load>
+  static __device__ __forceinline__ void pack_one(int block, int rows, int all_rows, int tile_rows, unsigned char *packed,
                                                   long long batch_bytes, RowScale *scales, Load load) {
-    constexpr int kStrips = kAllRows / kStripRows;
-    const int strip = block % kStrips, split = block / kStrips % C::kSplits, batch = block / kStrips / C::kSplits;
+    const int strips = all_rows / kStripRows;
+    const int strip = block % strips, split = block / strips % C::kSplits, batch = block / strips / C::kSplits;
     const int first_chunk = split * kPart;
     const int chunks = first_chunk + kPart < kChunks ? kPart : kChunks - first_chunk;
     const auto load_row = [&](const int row, const int k, float (&values)[kWide]) { load(batch, row, k, values); };
     if constexpr (kSplit)
       pack<kAlongK, kWide>(load_row, rows, C::kDepth, strip * kStripRows, first_chunk, chunks, kChunks, tile_rows,
-                           packed + batch * batch_bytes, scales + (batch * C::kSplits + split) * kAllRows);
+                           packed + batch * batch_bytes, scales + (batch * C::kSplits + split) * all_rows);
     else
       pack_plain<C::kElement == Element::BFloat16, kAlongK, kWide>(load_row, rows, C::kDepth, strip * kStripRows,
                                                                    first_chunk, chunks, kChunks, tile_rows,
@@ -58,7 +63,7 @@ template <typename Config> struct Matrices {
                                                   const RowScale *scales_a, const RowScale *scales_b, Narrow narrow,
                                                   Store store, LoadA load_a, LoadB load_b) {
     const auto place = [&](const int number) {
-      const warpwright_tiles::Item item = warpwright_tiles::item_of<kTilesM, kTilesN, C::kSplits, 1>(number);
+      const warpwright_tiles::Item item = warpwright_tiles::item_of(tiles_m(), tiles_n(), C::kSplits, 1, number);
       const int batch_a = C::kSharedA ? 0 : item.batch, batch_b = C::kSharedB ? 0 : item.batch;
       int first_k = item.split * kPart * kSteps;
       int last_k = first_k + kPart * kSteps < kChunks * kSteps ? first_k + kPart * kSteps : kChunks * kSteps;
@@ -66,13 +71,13 @@ template <typename Config> struct Matrices {
       first_k = first_k / kGroup * kGroup;
       last_k = (last_k + kGroup - 1) / kGroup * kGroup;
       Place here;
-      here.a = packed_a + batch_a * kBatchBytesA +
+      here.a = packed_a + batch_a * batch_bytes_a() +
                (static_cast<long long>(item.tile_m) * kChunks + first_k / kSteps) * Product::kBytesA;
-      here.b = packed_b + batch_b * kBatchBytesB +
+      here.b = packed_b + batch_b * batch_bytes_b() +
                (static_cast<long long>(item.tile_n) * kChunks + first_k / kSteps) * Product::kBytesB;
       if constexpr (kSplit) {
-        here.scales_a = scales_a + (batch_a * C::kSplits + item.split) * kRowsA + item.tile_m * 128;
-        here.scales_b = scales_b + (batch_b * C::kSplits + item.split) * kRowsB + item.tile_n * C::kTileN;
+        here.scales_a = scales_a + (batch_a * C::kSplits + item.split) * rows_a() + item.tile_m * 128;
+        here.scales_b = scales_b + (batch_b * C::kSplits + item.split) * rows_b() + item.tile_n * C::kTileN;
       } else {
         here.scales_a = here.scales_b = nullptr;
       }
@@ -85,9 +90,9 @@ template <typename Config> struct Matrices {
       here.batch = item.batch;
       return here;
     };
-    constexpr int kItems = kTilesM * kTilesN * C::kSplits * C::kBatches;
+    const int items = tiles_m() * tiles_n() * C::kSplits * C::kBatches;
     Product::template run<kWideC>(
-        kItems, place,
+        items, place,
         [&](const Place &here, const int in_row, const int in_column, const float (&values)[kWideC]) {
           const int row = here.tile_m * 128 + in_row, column = here.tile_n * C::kTileN + in_column;
           if (row < C::kRows && column < C::kColumns)

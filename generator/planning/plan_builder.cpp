@@ -192,7 +192,8 @@ private:
     std::vector<elements::Configuration> wanted;
     if (const auto asked = built_.applied.configurations.find(key);
         asked != built_.applied.configurations.end() &&
-        std::ranges::find(built.configurations, asked->second) != built.configurations.end())
+        (built_.applied.is_pinned ||
+         std::ranges::find(built.configurations, asked->second) != built.configurations.end()))
       wanted.push_back(asked->second);
     else
       wanted = built.configurations;
@@ -344,6 +345,15 @@ Result<PlanBuffers> plan_buffers(const model::Task &task, const Graph &graph) {
   return buffers;
 }
 
+PlanChoices pinned_choices(const BuiltPlan &built) {
+  PlanChoices choices = built.applied;
+  for (const BuiltRegion &region : built.regions)
+    if (region.planned.family)
+      choices.configurations[region_key(region.planned.region)] = region.configuration;
+  choices.is_pinned = true;
+  return choices;
+}
+
 Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
                              const elements::DeviceFacts &facts, const PlanChoices &choices) {
   PlanChoices current = choices;
@@ -359,6 +369,8 @@ Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
       return built;
     }
     const auto &[anchor, family, reason] = *builder.gave_way;
+    if (choices.is_pinned)
+      return fail(family + " cannot lower " + anchor + " as asked: " + reason);
     notes.push_back(family + " cannot lower " + anchor + ": " + reason);
     if (std::ranges::find(graph.nodes, anchor, &Node::name) == graph.nodes.end())
       return fail(notes.back()); // an anchor that only channels-last plans have

@@ -14,6 +14,9 @@ struct PlanChoices {
   AnchorChoices anchors;
   /// Configurations by key of region (see region_key). Regions without an entry get their family's best guess.
   std::map<std::string, elements::Configuration> configurations;
+  /// True: a configuration is used although its family does not offer it at these sizes. No region may be lowered
+  /// otherwise than asked.
+  bool is_pinned = false;
   bool operator==(const PlanChoices &) const = default;
 };
 
@@ -42,6 +45,9 @@ struct PlanBuffers {
   std::map<std::string, std::string> leaves; ///< by node
   std::vector<std::string> outputs;          ///< in the order of Graph::outputs
 };
+/// The choices of a built plan with the configuration of every region, so that a plan of the same graph at other sizes
+/// differs in numbers only, or cannot be built.
+PlanChoices pinned_choices(const BuiltPlan &built);
 /// Returns a task's buffers: In and InOut buffers are the graph's leaves in order, Out buffers the outputs.
 /// Errors: a task that does not fit the graph.
 Result<PlanBuffers> plan_buffers(const model::Task &task, const model::Graph &graph);

@@ -2,6 +2,7 @@
 
 #include "regions/program.h"
 #include "server/export/plan_literal.h"
+#include "server/regions/range_plan.h"
 #include "support/model/json.h"
 
 namespace warpwright::server {
@@ -66,6 +67,58 @@ Result<json> record_of(const json &job, const TorchOutcome &outcome, const Regio
               {"verdict", model::to_json(verdict)}};
 }
 
+/// A job's region. {"program", "profile", "sizes": {"n0": {"hint", "low", "high"}}}; without sizes it has one shape.
+SizedRegion region_of(const json &job) {
+  SizedRegion region{job.at("program"), job.value("profile", json()), {}};
+  for (const auto &[name, sizes] : job.value("sizes", json::object()).items())
+    region.symbols[name] = {sizes.at("hint"), sizes.at("low"),
+                            sizes.at("high").is_null() ? std::nullopt : std::optional(sizes.at("high").get<std::int64_t>())};
+  return region;
+}
+
+/// Makes the record of a region with symbols serve a range of sizes, or the searched sizes alone with the reason.
+class RangeRecord {
+public:
+  RangeRecord(const SizedRegion &region, runner::BlockingClient &client, const model::DeviceInfo &device,
+              const RegionSearchOptions &options, std::stop_token stop)
+      : region_(region), client_(client), device_(device), options_(options), stop_(std::move(stop)) {}
+
+  void extend(json &record, RegionResult &result, const TorchOutcome &outcome, const std::function<void(const std::string &)> &stage) {
+    record["range"] = to_json(regions::range_of_one(region_.hints(), record.at("plan").get<std::string>()));
+    runner::VerifyOptions measured = options_.verify;
+    measured.measure = options_.limits.measure && device_.kind == "cuda";
+    measured.measure_budget = options_.limits.final_measure_budget;
+    if (measured.measure)
+      measured.baselines = {kBaseline};
+    auto plan = plan_range(region_, outcome.variants[*outcome.best].proposal, client_, device_, options_.verify, measured, stop_, stage);
+    if (!plan) {
+      result.reason = "it serves one size: " + describe(plan.error());
+      return;
+    }
+    if (measured.measure) {
+      const model::Baseline *compiled = baseline(plan->verdict, kCompiled);
+      if (!compiled || compiled->speedup->low <= 1) {
+        result.reason = "it serves one size: for a range it is not faster";
+        return;
+      }
+      record["ratio"] = result.ratio = compiled->speedup->ratio;
+    }
+    record["range"] = to_json(plan->range);
+    record["plan"] = plan->literal;
+    record["source"] = plan->source;
+    record["verdict"] = model::to_json(plan->verdict);
+    record["sizes_verified"] = plan->verified;
+  }
+
+private:
+  static constexpr const char *kBaseline = "torch.compile";
+  const SizedRegion &region_;
+  runner::BlockingClient &client_;
+  const model::DeviceInfo &device_;
+  const RegionSearchOptions &options_;
+  const std::stop_token stop_;
+};
+
 } // namespace
 
 Result<void> search_regions(const Store &store, runner::BlockingClient &client, const model::DeviceInfo &device,
@@ -79,14 +132,19 @@ Result<void> search_regions(const Store &store, runner::BlockingClient &client, 
     if (!job || stop.stop_requested() || std::chrono::steady_clock::now() >= end)
       continue;
     const auto stage = [&](const std::string &text) { events.on_stage(key, text); };
-    const model::TorchModule module{.source = regions::python_of(job->at("program"), job->value("profile", json()))};
+    const SizedRegion region = region_of(*job);
+    const auto module = region.module_at(region.hints());
+    if (!module)
+      return std::unexpected(module.error());
     stage("tracing");
     const TorchEvents torch_events{{}, stage};
-    const TorchOutcome outcome = optimize_torch_module("region " + key.substr(0, 12), key + ".py", module, client.trace(module),
+    const TorchOutcome outcome = optimize_torch_module("region " + key.substr(0, 12), key + ".py", *module, client.trace(*module),
                                                        client, device, options.verify, options.limits, torch_events, stop);
     RegionResult result = judged(key, outcome, device.kind == "cuda" && options.limits.measure);
     if (result.outcome == "faster" || result.outcome == "verified") {
-      const auto record = record_of(*job, outcome, result, device);
+      auto record = record_of(*job, outcome, result, device);
+      if (record && !region.symbols.empty())
+        RangeRecord(region, client, device, options, stop).extend(*record, result, outcome, stage);
       if (!record) {
         result = {key, "no plan", describe(record.error()), std::nullopt};
       } else if (auto written = store.write(Store::Kind::Plan, key, *record); !written) {

@@ -28,7 +28,7 @@ constexpr const char *kTiles = "\n"
 
 constexpr std::string_view kSum = R"cuda(
 extern "C" __global__ void __launch_bounds__(256) @NAME@(@PARAMETERS@) {
-  warpwright_tiles::add<@SIZES@>(partial,
+  warpwright_tiles::add<@WIDE@, @SPLITS@>(@SIZES@, partial,
       [&](const int batch, const int row, const int column, const @TYPE@ (&values)[@WIDE@]) {
 @STORE@      });
 }
@@ -99,9 +99,9 @@ int MatmulText::store_wide() const {
 
 std::string MatmulText::store_body(int wide, int splits) {
   if (splits > 1)
-    return "    warpwright_tiles::keep<" +
+    return "    warpwright_tiles::keep(partial, " +
            arguments_text({problem_.batches(), problem_.rows, problem_.columns}) +
-           ">(partial, split, batch, row, column, values);\n";
+           ", split, batch, row, column, values);\n";
   std::vector<elements::Index> lanes;
   std::vector<std::string> elements;
   for (int i = 0; i < wide; ++i) {
@@ -152,7 +152,8 @@ elements::Lowering SplitProduct::finish() {
       {{"NAME", name},
        {"PARAMETERS", elements::parameters_with(
                           text_.writer(), {"const " + problem.type + " *__restrict__ partial"})},
-       {"SIZES", arguments_text({wide, problem.batches(), problem.rows, problem.columns, splits_})},
+       {"SIZES", arguments_text({problem.batches(), problem.rows, problem.columns})},
+       {"SPLITS", std::to_string(splits_)},
        {"WIDE", std::to_string(wide)},
        {"TYPE", problem.type},
        {"STORE", text_.store_body(wide, 1)}});
@@ -172,10 +173,10 @@ std::string arguments_text(const std::vector<std::int64_t> &arguments) {
 
 std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                       int per_tile) {
-  return "  const warpwright_tiles::Item item = warpwright_tiles::item_of<" +
+  return "  const warpwright_tiles::Item item = warpwright_tiles::item_of(" +
          arguments_text({elements::ceil_divide(problem.rows, tile_m),
                          elements::ceil_divide(problem.columns, tile_n), splits, per_tile}) +
-         ">(blockIdx.x);\n"
+         ", blockIdx.x);\n"
          "  [[maybe_unused]] const int rank = item.rank, split = item.split, batch = item.batch;\n"
          "  const int tile_m = item.tile_m, tile_n = item.tile_n;\n";
 }
