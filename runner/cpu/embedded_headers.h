@@ -1,4 +1,4 @@
-// The headers of shim/, as the build embedded them.
+// The headers of shim/, which the build embeds in the program.
 #pragma once
 
 #include <span>

@@ -1,6 +1,5 @@
-// The file system that Clang sees: the embedded headers under the names that sources include, and
-// the main file. No file of the machine is visible, so nothing outside a plan can change what it
-// compiles to.
+// In-memory file system for Clang: the embedded headers under the names that sources include, and
+// the main file. Clang sees no file of the machine, so a plan always compiles to the same code.
 #pragma once
 
 #include <llvm/Support/VirtualFileSystem.h>
