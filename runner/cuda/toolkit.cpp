@@ -1,5 +1,5 @@
-// The search for NVRTC and headers. pip's layouts: nvidia/cu13/{lib,include} since CUDA 13, before
-// that nvidia/cuda_nvrtc/lib and nvidia/cuda_runtime/include.
+// Search for NVRTC, CUPTI and the headers. Layouts of pip's packages: nvidia/cu13/{lib,include}
+// since CUDA 13, before that nvidia/cuda_nvrtc/lib and nvidia/cuda_runtime/include.
 #include "runner/cuda/toolkit.h"
 
 #include <cstdlib>
