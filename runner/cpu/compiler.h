@@ -21,7 +21,7 @@ namespace warpwright::runner::cpu {
 struct SourceModule {
   std::unique_ptr<llvm::LLVMContext> context; ///< outlives `module`
   std::unique_ptr<llvm::Module> module;
-  std::string log; ///< warnings
+  std::string log; ///< the compiler's warnings
   /// For each kernel of the request, the size of each parameter in bytes.
   std::vector<std::vector<std::uint32_t>> parameter_sizes;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr llvm::StringLiteral kMarker = "warpwright-unsupported: ";
 
-/// The text between the first pair of single quotes: the name that a diagnostic is about.
+/// The text between the first pair of single quotes, which is the name in a diagnostic.
 llvm::StringRef quoted(llvm::StringRef text) { return text.split('\'').second.split('\'').first; }
 
 /// Names that only CUDA's headers or compiler define.

@@ -7,7 +7,7 @@
 namespace warpwright::runner::cpu {
 
 struct EmbeddedHeader {
-  std::string_view name; ///< "cuda_fp16.h"
+  std::string_view name; ///< file name, such as "cuda_fp16.h"
   std::string_view text;
 };
 

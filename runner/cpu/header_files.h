@@ -10,7 +10,7 @@ namespace warpwright::runner::cpu {
 inline constexpr const char *kHeaderFolder = "/warpwright/shim";
 inline constexpr const char *kMainFile = "/warpwright/kernel.cu";
 
-/// @param source contents of kMainFile
+/// Makes the file system. @param source content of kMainFile
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(const std::string &source);
 
 } // namespace warpwright::runner::cpu

@@ -48,7 +48,7 @@ void record_out_of_bounds(const OutOfBoundsData *data, std::uint64_t index) {
   std::string number = data->index_type->info & 1 ? std::to_string(static_cast<std::int64_t>(index))
                                                   : std::to_string(index);
   if (data->index_type->info >> 1 == 5 &&
-      data->index_type->info & 1) // 32 bits, sign-extended by hand
+      data->index_type->info & 1) // a 32-bit index is not sign-extended yet
     number = std::to_string(static_cast<std::int32_t>(index));
   record_fault(Fault::Kind::Crash, "index " + number + " is out of bounds of an array " +
                                        data->array_type->name + at(data->location));

@@ -26,13 +26,14 @@ public:
   /// together may use at most a quarter of the machine's memory, because a plan may request any
   /// amount.
   DeviceResult<Address> allocate(std::size_t size_bytes);
-  /// Unknown addresses are ignored.
+  /// Frees an allocation. Unknown addresses are ignored.
   void free(Address address);
   /// Names the `size_bytes` bytes at `address`, inside one allocation, for use in messages.
   void set_name(Address address, std::size_t size_bytes, std::string name);
   /// Offset in the shared memory of `address`, which must lie in an allocation.
   std::uint64_t offset_of(Address address) const;
-  /// "4 bytes past the end of 'x' (400 bytes)", "at address 0x10, far from any buffer".
+  /// Describes an address for messages: "4 bytes past the end of 'x' (400 bytes)", "at address
+  /// 0x12345678, far from any buffer".
   std::string describe(Address address) const;
 
 private:

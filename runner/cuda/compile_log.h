@@ -10,7 +10,7 @@
 
 namespace warpwright::runner::cuda {
 
-/// The name that a candidate's source has in diagnostics.
+/// Name of a candidate's source in diagnostics.
 inline constexpr const char *kSourceName = "kernel.cu";
 
 /// The log without diagnostics in files other than the source and the toolkit's headers, because

@@ -218,7 +218,7 @@ public:
       driver_.abandoned = driver_.abandoned || ns.error().kind == Fault::Kind::Timeout;
       return std::unexpected(ns.error());
     }
-    if (auto ended = synchronize(); !ended) // which words what went wrong
+    if (auto ended = synchronize(); !ended) // its fault describes the error
       return std::unexpected(ended.error());
     TRY(torch_->publish_call(module.call));
     return timer_->sample_of(*ns);
@@ -259,7 +259,7 @@ public:
     auto now = begun;
     for (Status status = kNotReady; status == kNotReady && now <= deadline_; now = Clock::now())
       status = driver_.cuStreamQuery(stream_.get());
-    if (auto ended = synchronize(); !ended) // which words what went wrong
+    if (auto ended = synchronize(); !ended) // its fault describes the error
       return std::unexpected(ended.error());
     return std::chrono::duration<double, std::nano>(now - begun).count();
   }
@@ -294,7 +294,7 @@ public:
       status = driver_.cuStreamQuery(stream_.get());
       now = Clock::now();
     } while (status == kNotReady && now <= deadline_);
-    if (auto ended = synchronize(); !ended) // which words what went wrong
+    if (auto ended = synchronize(); !ended) // its fault describes the error
       return std::unexpected(ended.error());
     return timer_->sample_of(std::chrono::duration<double, std::nano>(now - start).count());
   }

@@ -62,7 +62,7 @@ public:
   /// A graph of the probe kernel, for timing like any other graph. Calls rotate through several
   /// graphs, which are recaptured from time to time. nullptr if the capture fails.
   const TimedGraph *next_probe();
-  /// "580.159.04"; empty without NVML.
+  /// The driver's version, such as "580.159.04"; empty without NVML.
   const std::string &driver_version() const { return throttle_.driver_version(); }
 
 private:

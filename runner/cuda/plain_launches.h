@@ -22,7 +22,7 @@ private:
   struct Call {
     CUfunction function = nullptr; ///< null: a fill
     LaunchOperation launch;
-    std::vector<void *> arguments; ///< into launch.arguments
+    std::vector<void *> arguments; ///< pointers to the bytes of launch.arguments
     FillOperation fill;
   };
   std::deque<Call> calls_; ///< a deque, so that elements keep their addresses

@@ -14,7 +14,7 @@ namespace warpwright::runner::cuda {
 
 class ThrottleMonitor {
 public:
-  /// @param gpu_uuid "GPU-..." as DeviceInfo::identifier
+  /// @param gpu_uuid "GPU-...", the value of DeviceInfo::identifier
   explicit ThrottleMonitor(const std::string &gpu_uuid);
   ~ThrottleMonitor();
   ThrottleMonitor(const ThrottleMonitor &) = delete;

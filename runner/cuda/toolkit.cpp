@@ -87,7 +87,7 @@ ToolkitPaths find_toolkit() {
       if (paths.include_dirs.empty())
         add_include(paths, package / include);
   }
-  for (const char *name : kNvrtcNames) // LD_LIBRARY_PATH and ld.so.cache
+  for (const char *name : kNvrtcNames) // for LD_LIBRARY_PATH and ld.so.cache
     paths.nvrtc.emplace_back(name);
   for (const char *name : kCuptiNames)
     paths.cupti.emplace_back(name);

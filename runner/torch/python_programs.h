@@ -27,7 +27,7 @@ struct TorchFiles {
 };
 
 /// The worker with torch for a GPU; it may request candidates.
-/// @param device "cuda:0"
+/// @param device such as "cuda:0"
 EnclosedProgram host_program(const TorchFiles &files, const std::string &device);
 /// A program that makes one trace.
 EnclosedProgram trace_program(const TorchFiles &files);

@@ -6,7 +6,7 @@
 
 namespace warpwright::runner {
 
-/// @param name "cuda:0"
+/// @param name such as "cuda:0"
 /// @param torch must outlive the device
 Result<std::unique_ptr<Device>> make_library_device(const std::string &name,
                                                     cuda::CudaTorch &torch);

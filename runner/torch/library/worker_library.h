@@ -1,6 +1,5 @@
 /* C interface of libwarpwright-worker.so: a worker inside a Python interpreter (or another program
-that
- * contains torch).
+ * that contains torch).
  *
  * The program is started in its enclosure, imports torch, and runs the worker on its main thread.
  * The worker then requests the operations of a torch host (runner/device/torch_host.h,
@@ -17,9 +16,8 @@ extern "C" {
 #endif
 
 typedef struct warpwright_callbacks {
-  /* Executes a request and passes the JSON answer to warpwright_answer(). @return 0 on success;
-  else
-   * the answer is a fault of runner/device/device.h: {"kind", "message"} */
+  /* Executes a request and passes the JSON answer to warpwright_answer().
+   * @return 0 on success; else the answer is a fault of runner/device/device.h: {"kind", "message"} */
   int32_t (*request)(const char *method, const char *parameters);
 } warpwright_callbacks;
 
@@ -29,8 +27,7 @@ typedef struct warpwright_callbacks {
  * @return 0; else the reason is on stderr */
 int32_t warpwright_enter(void);
 /* Puts the rest of the system-call filter into effect in a process that runs another system's code.
-Call
- * when the device is up and before any of that code is loaded.
+ * Call when the device is up and before any of that code is loaded.
  * @return 0; else the reason is on stderr */
 int32_t warpwright_seal_candidate(void);
 /* The timer of a process that runs another system's module: the worker's device without a worker.
@@ -43,11 +40,10 @@ const char *warpwright_timer(const char *request, const warpwright_callbacks *ca
 int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks);
 /* Sets the answer to the current request; the text is copied. */
 void warpwright_answer(const char *text, int64_t size);
-/* Turns on a GPU that several workers share. warpwright_give_turn() gives this worker's turn to
-another
- * worker; nothing of this process may run on the GPU then. warpwright_take_turn() waits until this
- * worker has the turn again. A job begins and ends with its turn. If the GPU is not shared, both
- * functions do nothing. */
+/* Functions for turns on a GPU that several workers share. warpwright_give_turn() gives this
+ * worker's turn to another worker; nothing of this process may run on the GPU then.
+ * warpwright_take_turn() waits until this worker has the turn again. A job begins and ends with its
+ * turn. If the GPU is not shared, both functions do nothing. */
 void warpwright_give_turn(void);
 void warpwright_take_turn(void);
 /* Starts a group of a candidate's launches and fills on the worker's stream.

@@ -126,7 +126,8 @@ def loaded_class(file, name, init_inputs):
 
 
 def load_classes(file, classes):
-    """Compiles the file once for several of its classes. @param classes (name, arguments of the constructor as a Python list)"""
+    """Compiles the file once for several of its classes.
+    @param classes [(name, arguments of the constructor as the text of a Python list)]"""
     definitions = ""
     for index, (name, init_inputs) in enumerate(classes):
         if not re.fullmatch(CPP_NAME, name):

@@ -294,7 +294,7 @@ class Graph:
 
 
 class TimedModule:
-    """The task's module, called as its user's program calls it."""
+    """A timed call of the task's module, as in the user's program."""
 
     what = "the module's forward"
 

@@ -165,7 +165,7 @@ class BoundCall:
 
 
 class ModuleCall(BoundCall):
-    """The module with its parameters in the runner's memory, called as the user's program calls it."""
+    """A call of the module, as in the user's program, with parameters in the runner's memory."""
 
     def __init__(self, module, compiled, arguments, outputs, device):
         self.module = module
