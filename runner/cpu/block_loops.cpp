@@ -1,4 +1,4 @@
-// Cloning, and the loop nest.
+// Implementation of BlockLoops: function cloning and generation of the loop nest.
 #include "runner/cpu/block_loops.h"
 
 #include "runner/cpu/call_graph.h"
@@ -23,7 +23,7 @@ void replace_context_calls(llvm::Function &function, llvm::Value *context) {
       }
 }
 
-/// entry -> __ww_call -> kernel: with all three in the loop body the arguments are loop constants.
+/// Inlines the chain entry -> __ww_call -> kernel, so that the arguments are constant in the loops.
 void force_inline(llvm::Function &function, int depth) {
   function.removeFnAttr(llvm::Attribute::NoInline);
   function.removeFnAttr(llvm::Attribute::OptimizeNone);

@@ -1,8 +1,9 @@
-// Kernels without barriers as three nested loops over the threads of a block, x innermost.
+// Loop form of kernels without barriers: three nested loops over the threads of a block, x
+// innermost.
 //
-// The context lives in a variable of the module that nothing outside can touch, so LLVM forwards
-// threadIdx to the loop counters and can vectorise. Functions that a loop kernel shares with a
-// fiber kernel are cloned, because the two read their context from different places.
+// The thread context is a variable internal to the module, so LLVM forwards threadIdx to the loop
+// counters and can vectorize. Functions that loop kernels reach are cloned, because loop kernels
+// and fiber kernels read the context from different variables.
 #pragma once
 
 #include "runner/device/device.h"
@@ -18,7 +19,7 @@ public:
   explicit BlockLoops(llvm::Module &module);
   /// Adds function `name` that runs `entry` for each thread of one block in `order`.
   void add(llvm::Function &entry, const std::string &name, ThreadOrder order);
-  /// Gives what was not cloned the context of fibers.
+  /// Makes the remaining, uncloned functions read the fiber context. Call after the last add().
   void finish();
 
 private:

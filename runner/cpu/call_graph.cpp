@@ -1,4 +1,4 @@
-// Walks operands, through constant expressions and the initialisers of constants.
+// Reachability search over instruction operands, constant expressions and initializers of globals.
 #include "runner/cpu/call_graph.h"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What a kernel can reach: any function that a reachable function mentions, so that pointers count
-// as calls.
+// The set of functions that a kernel can reach. A function counts as reachable if any reachable
+// function mentions it, so taking a function pointer counts as a call.
 #pragma once
 
 #include <initializer_list>
@@ -11,9 +11,9 @@ namespace warpwright::runner::cpu {
 using FunctionSet = llvm::SetVector<llvm::Function *>;
 
 FunctionSet reachable_from(llvm::Function &entry);
-/// Whether one of these is reached by name.
+/// Whether a function with one of these names is reachable.
 bool calls_any(const FunctionSet &reachable, std::initializer_list<llvm::StringRef> names);
-/// Whether an instruction of these functions mentions `variable`, also inside a constant.
+/// Whether an instruction of these functions mentions `variable`, directly or inside a constant.
 bool uses(const FunctionSet &reachable, const llvm::GlobalVariable *variable);
 
 } // namespace warpwright::runner::cpu

@@ -1,4 +1,4 @@
-// Inline assembly, barrier sites and alignment checks.
+// IR passes for inline assembly, barrier sites and alignment checks.
 #include "runner/cpu/check_lowering.h"
 
 #include "runner/cpu/header_files.h"
@@ -25,8 +25,8 @@ std::string location_of(const llvm::Instruction &instruction) {
   return location->getFilename().str() + ":" + std::to_string(location->getLine());
 }
 
-/// Size in bytes that the address is certainly a multiple of, counted from its base, by the strides
-/// between.
+/// The alignment in bytes, at most 16, that the array strides of `address` guarantee relative to
+/// its base pointer.
 std::uint64_t stride_of(const llvm::Value *address, const llvm::DataLayout &layout) {
   std::uint64_t stride = 16;
   while (auto *element = llvm::dyn_cast<llvm::GEPOperator>(address)) {
@@ -40,9 +40,10 @@ std::uint64_t stride_of(const llvm::Value *address, const llvm::DataLayout &layo
   return stride;
 }
 
-/// TypeMismatchData: {location, type descriptor, log2 of the alignment, kind of access}; a
-/// descriptor starts with its kind, 0 integer, 1 floating point, 0xffff anything else
-/// (compiler-rt's ubsan_value.h).
+/// Whether `call` reports a misaligned integer or floating-point access. Layout of its data, from
+/// compiler-rt's ubsan_handlers.h and ubsan_value.h: {location, type descriptor, log2 of the
+/// alignment, access kind}. A type descriptor starts with its kind: 0 integer, 1 floating point,
+/// 0xffff other types.
 bool is_scalar_check(const llvm::CallBase &call, std::uint64_t &alignment) {
   auto *data = llvm::dyn_cast<llvm::GlobalVariable>(call.getArgOperand(0)->stripPointerCasts());
   if (!data || !data->hasInitializer())
@@ -64,8 +65,8 @@ struct CopyCheck {
   std::uint64_t alignment;
 };
 
-/// The end of a copy that needs a check, if it does: variables of the kernel itself are aligned
-/// anyway.
+/// Adds a check of one end of a copy if that end may be misaligned. Local and global variables of
+/// the kernel are always aligned.
 void add_check(std::vector<CopyCheck> &checks, llvm::MemTransferInst &copy, llvm::Value *address,
                llvm::MaybeAlign alignment, const llvm::DataLayout &layout) {
   const std::uint64_t bytes = alignment.valueOrOne().value();
@@ -132,7 +133,8 @@ void drop_scalar_alignment_checks(llvm::Module &module) {
     std::uint64_t alignment = 0;
     if (!call || !is_scalar_check(*call, alignment))
       continue;
-    // The handler gets the address as an integer; where its strides are unaligned, the check stays.
+    // The handler takes the address as an integer. The check stays if the strides of the address
+    // do not guarantee the alignment.
     llvm::Value *address = call->getArgOperand(1);
     if (auto *cast = llvm::dyn_cast<llvm::PtrToIntInst>(address))
       address = cast->getPointerOperand();

@@ -1,4 +1,4 @@
-// Clang's set-up for device code on x86, and the table of entry functions.
+// Clang setup for device code on x86, and the table of entry functions.
 #include "runner/cpu/compiler.h"
 
 #include "runner/cpu/diagnostics.h"
@@ -18,18 +18,19 @@
 namespace warpwright::runner::cpu {
 namespace {
 
-/// Twice as deep may need more stack than the job's thread has.
+/// Limit on template depth. Twice this depth may overflow the stack of the job thread.
 constexpr const char *kTemplateDepth = "-ftemplate-depth=512";
 
-/// Keeps to itself that a pragma of the source could not be followed on x86: the kernel is right all the same.
+/// Suppresses the diagnostic for a pragma that LLVM cannot apply on x86, because the kernel is
+/// still correct.
 struct QuietOptimizer : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
     return info.getKind() == llvm::DK_OptimizationFailure;
   }
 };
 
-/// Behind the source, with the templates of shim/entries.h; `#line` makes an error in a name point
-/// at the name.
+/// Code that is appended to the source and defines the entry functions with the templates of
+/// shim/entries.h. `#line` makes an error in a kernel name point at that name.
 std::string entry_table(const std::vector<std::string> &kernels) {
   std::string text = "\n";
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -90,7 +91,7 @@ std::vector<std::string> arguments(const CompileRequest &request) {
       list.push_back(option);
     else if (option.starts_with("-D") || option.starts_with("-U"))
       list.push_back(option);
-    // The rest tunes the GPU's code: fast-math and registers. C++14 sources compile as C++17.
+    // Other options only tune GPU code (fast-math, registers). C++14 sources compile as C++17.
   }
   if (std::ranges::find(list, "-std=c++20") == list.end())
     list.push_back("-std=c++17");

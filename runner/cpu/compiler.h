@@ -1,10 +1,10 @@
-// Device source to LLVM IR: Clang in this process, on an in-memory file system.
+// Compiler from device source to LLVM IR: Clang in this process, on an in-memory file system.
 //
-// A table behind the source makes one entry function a kernel, `__ww_kernel_I(const char
-// *arguments)`, with every argument in its own multiple of 16 bytes, as NVRTC's
-// nvrtcAddNameExpression does for name expressions; so overloads, templates and parameter passing
-// are Clang's business and the IR passes see one signature. Optimises nothing. Thread: one at a
-// time (Clang and LLVM are not shared between threads here).
+// The compiler appends one entry function per kernel to the source, `__ww_kernel_I(const char
+// *arguments)`. Each argument starts at a multiple of 16 bytes. Kernel names may be any name
+// expression, as with NVRTC's nvrtcAddNameExpression: Clang resolves overloads, templates and
+// parameter passing, and the IR passes see a single signature. The IR is not optimized here.
+// Thread: one at a time (threads do not share Clang or LLVM here).
 #pragma once
 
 #include "runner/cpu/prelude_cache.h"
@@ -21,7 +21,7 @@ namespace warpwright::runner::cpu {
 struct SourceModule {
   std::unique_ptr<llvm::LLVMContext> context; ///< outlives `module`
   std::unique_ptr<llvm::Module> module;
-  std::string log; ///< warnings
+  std::string log; ///< the compiler's warnings
   /// For each kernel of the request, the size of each parameter in bytes.
   std::vector<std::vector<std::uint32_t>> parameter_sizes;
 };
@@ -29,7 +29,7 @@ struct SourceModule {
 /// Name of the entry function of kernel `index`.
 std::string entry_name(std::size_t index);
 
-/// Faults: CompileFailed with the log; Unsupported with construct and line.
+/// Faults: CompileFailed with the log; Unsupported with the construct and its line.
 DeviceResult<SourceModule> compile_source(const CompileRequest &request, PreludeCache &preludes);
 
 } // namespace warpwright::runner::cpu

@@ -1,4 +1,4 @@
-// Glue between Device and the parts of this folder.
+// Implementation of Device on top of the compiler, linker, launcher and memory of this folder.
 #include "runner/cpu/cpu_device.h"
 
 #include "runner/cpu/jit.h"
@@ -15,9 +15,9 @@
 namespace warpwright::runner {
 namespace {
 
-/// Object code that is kept; a search tries tens of variants of a few sources.
+/// Capacity of the image cache. A search tries tens of variants of a few sources.
 constexpr std::size_t kCachedImages = 128;
-/// Some tenths of a second a run of a fiber kernel with a few barriers.
+/// At this size, a fiber kernel with a few barriers takes a few tenths of a second per run.
 constexpr std::int64_t kPreferredElements = 1 << 20;
 
 class CpuProgram : public Program {

@@ -1,8 +1,8 @@
-// The CPU backend as a Device: proves correctness where there is no GPU, and measures nothing.
+// The CPU backend as a Device: it checks correctness on machines without a GPU.
 //
-// Compiles with Clang's libraries in this process, keeps the object code of what it compiled, and
-// runs kernels on the calling thread. Launches end inside launch(). Its times are no GPU times, so
-// it reports none. Thread: the job thread.
+// The device compiles with Clang's libraries in this process, caches the object code, and runs
+// kernels on the calling thread. Launches are complete when launch() returns. The device reports no
+// times, because CPU times say nothing about GPU times. Thread: the job thread.
 #pragma once
 
 #include "runner/torch/child_host.h"
@@ -11,8 +11,8 @@
 
 namespace warpwright::runner {
 
-/// One device a process at a time (faults.h says why).
-/// @param torch null: no torch tasks
+/// At most one device may exist per process at a time (faults.h gives the reason).
+/// @param torch host of torch tasks; null if the device supports none
 Result<std::unique_ptr<Device>> make_cpu_device(std::unique_ptr<ChildHost> torch = nullptr);
 
 } // namespace warpwright::runner

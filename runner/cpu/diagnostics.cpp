@@ -1,4 +1,5 @@
-// Formats each diagnostic on one line and sorts errors into the source's and the backend's.
+// Formatting of diagnostics, one per line, and classification of errors: errors in the source, or
+// constructs that the backend lacks.
 #include "runner/cpu/diagnostics.h"
 
 #include "runner/cpu/header_files.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr llvm::StringLiteral kMarker = "warpwright-unsupported: ";
 
-/// The text between the first pair of single quotes: the name that a diagnostic is about.
+/// The text between the first pair of single quotes, which is the name in a diagnostic.
 llvm::StringRef quoted(llvm::StringRef text) { return text.split('\'').second.split('\'').first; }
 
 /// Names that only CUDA's headers or compiler define.
@@ -95,7 +96,8 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
     if (std::optional<std::string> reason = reason_of(text)) {
       unsupported_ = *reason + (position.empty() ? "" : " (" + position + ")");
     }
-  // A missing brace makes Clang complain about what follows first.
+  // After a missing brace, Clang first reports errors in the code that follows, so the error about
+  // the brace replaces them.
   const bool brace = text == "expected '}'";
   if (!first_error_ || brace) {
     first_error_ = line;

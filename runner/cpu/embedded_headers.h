@@ -1,4 +1,4 @@
-// The headers of shim/, as the build embedded them.
+// The headers of shim/, which the build embeds in the program.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace warpwright::runner::cpu {
 
 struct EmbeddedHeader {
-  std::string_view name; ///< "cuda_fp16.h"
+  std::string_view name; ///< file name, such as "cuda_fp16.h"
   std::string_view text;
 };
 

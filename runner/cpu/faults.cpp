@@ -1,4 +1,4 @@
-// Signal handlers on a stack of their own, and a timer that signals this thread only.
+// Signal handlers on a separate stack, and a deadline timer that signals only this thread.
 #include "runner/cpu/faults.h"
 
 #include <atomic>
@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t kSignalStackBytes = 64 * 1024;
 
 struct GuardState {
-  std::atomic<pid_t> thread{0}; ///< that runs kernel code; 0 outside guarded()
+  std::atomic<pid_t> thread{0}; ///< the thread that runs kernel code; 0 outside guarded()
   sigjmp_buf jump;
   Fault pending;
   bool has_pending = false;
-  int signal = 0; ///< that ended the launch, or 0
+  int signal = 0; ///< the signal that ended the launch, or 0
   std::uintptr_t address = 0;
   bool write = false;
 };
@@ -33,7 +33,8 @@ void on_signal(int signal, siginfo_t *info, void *raw_context) {
   if (state.thread.load() != thread_id()) {
     if (signal == SIGALRM)
       return;
-    ::signal(signal, SIG_DFL); // not kernel code: die of it when the instruction runs again
+    // Not kernel code: with the default action, the repeated instruction ends the process.
+    ::signal(signal, SIG_DFL);
     return;
   }
   state.signal = signal;
@@ -44,7 +45,7 @@ void on_signal(int signal, siginfo_t *info, void *raw_context) {
   siglongjmp(state.jump, 1);
 }
 
-/// Handlers and their stack, for as long as kernel code runs.
+/// Installs the signal handlers and their stack for the lifetime of the object.
 class SignalScope {
 public:
   SignalScope() : stack_(std::make_unique<char[]>(kSignalStackBytes)) {
@@ -72,7 +73,7 @@ private:
   struct sigaction old_actions_[std::size(kSignals)];
 };
 
-/// SIGALRM to this thread from the deadline on.
+/// Timer that sends SIGALRM to this thread repeatedly once the deadline has passed.
 class DeadlineTimer {
 public:
   explicit DeadlineTimer(std::chrono::steady_clock::time_point deadline) {
@@ -88,7 +89,7 @@ public:
     itimerspec when{};
     when.it_value.tv_sec = left.count() / 1'000'000'000;
     when.it_value.tv_nsec = left.count() % 1'000'000'000;
-    when.it_interval.tv_nsec = 20'000'000; // again, should the first come before the kernel runs
+    when.it_interval.tv_nsec = 20'000'000; // repeats in case the first precedes the kernel's start
     ::timer_settime(timer_, 0, &when, nullptr);
   }
   ~DeadlineTimer() {
@@ -125,10 +126,10 @@ Fault signal_fault(const GuardOptions &options) {
   }
 }
 
-/// Apart from guarded(), so that no object with a destructor lives in the frame that siglongjmp
-/// returns to.
+/// Separate from guarded(), so that the frame that siglongjmp returns to has no object with a
+/// destructor.
 bool run(void (*body)(void *), void *argument) {
-  // A signal between here and the last store leaves to this frame, which is still there.
+  // A signal before the last store jumps back to this frame, which is still active then.
   volatile bool finished = false;
   if (sigsetjmp(state.jump, 1) == 0) {
     state.thread.store(thread_id());

@@ -1,10 +1,10 @@
-// Running kernel code so that whatever it does wrong comes back as a Fault.
+// Guarded execution of kernel code: an error in the kernel becomes a Fault.
 //
-// Signals (bad addresses, bad instructions, division), the deadline's timer and the handlers that
-// kernel code calls all leave the launch by siglongjmp, from whatever stack is active, a fiber's
-// too. Kernel code owns nothing that would need a destructor. The state is one a process, because
-// signals are. Thread: one at a time inside guarded(); signals of other threads keep their default
-// action.
+// Signals (bad addresses, bad instructions, division), the deadline timer and the handlers that
+// kernel code calls all leave the launch by siglongjmp, from the active stack, including fiber
+// stacks. Kernel code owns no objects with destructors. The state is global because signal actions
+// belong to the process. Thread: one at a time inside guarded(); signals of other threads keep
+// their default action.
 #pragma once
 
 #include "runner/device/device.h"
@@ -17,21 +17,20 @@ namespace warpwright::runner::cpu {
 
 struct GuardOptions {
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  /// Says what lies at a bad address: "4 bytes past the end of 'x'"; called after the launch was
-  /// left.
+  /// Describes a bad address, such as "4 bytes past the end of 'x'". Called after the launch has
+  /// ended.
   std::string (*describe_address)(void *context, std::uintptr_t address) = nullptr;
   void *context = nullptr;
 };
 
 /// Runs `body(argument)`.
-/// @return the fault that ended it, or nullopt when it returned. `device_lost` is set after a bad
-/// access,
-///         because whatever else it wrote is unknown.
+/// @return the fault that ended `body`, or nullopt if it returned. `device_lost` is set after a bad
+///         access, because `body` may have overwritten other memory.
 std::optional<Fault> guarded(void (*body)(void *), void *argument, const GuardOptions &options);
 
-/// Inside guarded() only: says why the launch ends. The first record wins.
+/// Records the reason why the launch ends. The first record wins. Call only inside guarded().
 void record_fault(Fault::Kind kind, std::string message);
-/// Inside guarded() only: ends it.
+/// Ends the launch. Call only inside guarded().
 [[noreturn]] void leave_launch();
 
 } // namespace warpwright::runner::cpu

@@ -1,4 +1,4 @@
-// One mapping for all stacks.
+// Implementation of FiberStacks with a single mapping for all stacks.
 #include "runner/cpu/fiber_stacks.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// Stacks of the threads of one block, each with a guard page below, kept from block to block.
+// Stacks for the threads of one block. Each has a guard page below. Blocks reuse the stacks.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ public:
   FiberStacks &operator=(const FiberStacks &) = delete;
   ~FiberStacks();
 
-  /// Makes sure of `count` stacks. @return false when the memory is not there
+  /// Ensures that at least `count` stacks exist. @return false if memory cannot be mapped
   bool reserve(std::size_t count);
-  /// The highest address of stack `index`, 16-byte aligned. Tops are staggered, or all would share
-  /// cache sets.
+  /// The highest address of stack `index`, 16-byte aligned. Tops are staggered to avoid cache-set
+  /// conflicts between stacks.
   void *top(std::size_t index) const;
-  /// Whether an address lies in a guard page: a kernel's stack overflowed.
+  /// Whether `address` lies in a guard page, which means that a stack overflowed.
   bool is_guard(std::uintptr_t address) const;
 
 private:

@@ -1,5 +1,5 @@
-// Names under which sources include the embedded headers, and those that the backend refuses with a
-// reason.
+// Table of header names: the embedded headers and their aliases, and the headers that the backend
+// refuses with a reason.
 #include "runner/cpu/header_files.h"
 
 #include "runner/cpu/embedded_headers.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::pair<const char *, const char *>;
 
-/// Everything that these declare is in the prelude already.
+/// Headers that are empty here, because the prelude already declares their content.
 constexpr std::array kEmpty = {"cuda.h",
                                "cuda_runtime.h",
                                "cuda_runtime_api.h",
@@ -42,7 +42,7 @@ constexpr std::array kEmpty = {"cuda.h",
                                "cuda/std/cmath",
                                "cuda/std/cstddef"};
 
-/// Name -> the embedded header that it stands for.
+/// Pairs of a header name and the embedded header that it includes.
 constexpr std::array kAliases = {Names{"climits", "climits.hpp"},
                                  Names{"limits.h", "climits.hpp"},
                                  Names{"cfloat", "climits.hpp"},
@@ -62,7 +62,7 @@ constexpr std::array kAliases = {Names{"climits", "climits.hpp"},
                                  Names{"cuda_bf16.hpp", "cuda_bf16.h"},
                                  Names{"cooperative_groups/reduce.h", "cooperative_groups.h"}};
 
-/// Name -> what it would need.
+/// Pairs of a header name and the unsupported feature that the header needs.
 constexpr std::array kRefused = {Names{"cub/cub.cuh", "CUB"},
                                  Names{"cub/block/block_reduce.cuh", "CUB"},
                                  Names{"cub/warp/warp_reduce.cuh", "CUB"},

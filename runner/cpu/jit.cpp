@@ -1,4 +1,4 @@
-// LLVM's default -O2 pipeline, code for this machine's CPU, and ORC's linker.
+// Code generation for this machine's CPU with LLVM's default -O2 pipeline, and linking with ORC.
 #include "runner/cpu/jit.h"
 
 #include <chrono>
@@ -55,7 +55,7 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-/// The first function that the code still calls and kernel_symbols() does not have.
+/// The first function that the code calls but kernel_symbols() does not define.
 std::optional<std::string> missing_function(const llvm::Module &module) {
   llvm::StringSet<> known;
   for (auto [name, address] : kernel_symbols())

@@ -1,9 +1,9 @@
-// Optimised object code, and a linked copy of it.
+// Generation of optimized object code, and linking of executable copies.
 //
-// An Image is made once for a source and cached; every Program links its own copy, so that
-// `__device__` variables start fresh as they do when a module is loaded. Kernel code sees only the
-// symbols of symbols.cpp: libm, memory functions and the backend's own; nothing else of this
-// process. Thread: one at a time.
+// The device makes one Image per source and caches it. Every Program links its own copy, so that
+// `__device__` variables start at their initial values, as after loading a CUDA module. Kernel code
+// can use only the symbols of symbols.cpp: libm, memory functions and the backend's own functions.
+// Thread: one at a time.
 #pragma once
 
 #include "runner/cpu/compiler.h"
@@ -22,13 +22,13 @@ struct Image {
   double compile_ms = 0;
 };
 
-/// Faults: those of compile_source() and lower(); Unsupported, with its name, for a function that
-/// kernel code may not call; Internal for a back end that fails.
+/// Faults: those of compile_source() and lower(); Unsupported, with the function name, if the code
+/// calls a function that is not in kernel_symbols(); Internal if LLVM fails to generate code.
 DeviceResult<Image> make_image(const CompileRequest &request, PreludeCache &preludes);
 
-/// `void (const void *arguments)`: one thread of a fiber kernel.
+/// `void (const void *arguments)`: runs one thread of a fiber kernel.
 using ThreadFunction = void (*)(const void *);
-/// `void (const void *arguments, const std::uint32_t *shape)`: all threads of a block.
+/// `void (const void *arguments, const std::uint32_t *shape)`: runs all threads of a block.
 using BlockFunction = void (*)(const void *, const std::uint32_t *);
 
 struct LinkedKernel {
@@ -45,7 +45,7 @@ struct LinkedImage {
 /// Faults: Internal.
 DeviceResult<LinkedImage> link_image(const Image &image);
 
-/// What kernel code may call or read, by symbol.
+/// Names and addresses of the functions and variables that kernel code may use.
 std::vector<std::pair<const char *, void *>> kernel_symbols();
 
 } // namespace warpwright::runner::cpu

@@ -1,4 +1,5 @@
-// The handlers' data is laid out as in compiler-rt's ubsan_handlers.h.
+// Sanitizer handlers, assert, trap and printf for kernel code. The handlers' data has the layout of
+// compiler-rt's ubsan_handlers.h.
 #include "runner/cpu/kernel_runtime.h"
 
 #include "runner/cpu/faults.h"
@@ -34,7 +35,7 @@ struct OverflowData {
   const TypeDescriptor *type;
 };
 
-/// " at k.cu:12", or nothing inside the backend's own headers.
+/// " at line 12", " at other.cuh:12", or "" inside the backend's own headers.
 std::string at(const SourceLocation &location) {
   if (!location.file || std::strncmp(location.file, kHeaderFolder, std::strlen(kHeaderFolder)) == 0)
     return {};
@@ -47,7 +48,7 @@ void record_out_of_bounds(const OutOfBoundsData *data, std::uint64_t index) {
   std::string number = data->index_type->info & 1 ? std::to_string(static_cast<std::int64_t>(index))
                                                   : std::to_string(index);
   if (data->index_type->info >> 1 == 5 &&
-      data->index_type->info & 1) // 32 bits, sign-extended by hand
+      data->index_type->info & 1) // a 32-bit index is not sign-extended yet
     number = std::to_string(static_cast<std::int32_t>(index));
   record_fault(Fault::Kind::Crash, "index " + number + " is out of bounds of an array " +
                                        data->array_type->name + at(data->location));
@@ -98,7 +99,7 @@ void record_assert(const char *expression, const char *file, int line) {
   record_fault(Fault::Kind::Crash, "the kernel called __trap()");
   leave_launch();
 }
-/// CUDA's printf returns the number of arguments, which kernels do not use.
+/// CUDA's printf returns the number of arguments, but kernels do not use that value.
 int print_nothing(const char *, ...) { return 0; }
 
 template <class Function>

@@ -1,4 +1,4 @@
-// What running kernel code calls: the checks' handlers, assert, trap and printf.
+// Runtime functions that kernel code calls: sanitizer handlers, assert, trap and printf.
 //
 // Handlers cannot return, so each records a fault and leaves the launch (faults.h).
 // Thread: the one that runs guarded().

@@ -1,5 +1,5 @@
-// Limits (CUDA programming guide, "Technical Specifications per Compute Capability", 9.0), and the
-// block loop.
+// Launch limits and the loop over blocks. Limits: CUDA programming guide, "Technical Specifications
+// per Compute Capability", column 9.0.
 #include "runner/cpu/launcher.h"
 
 #include "arch/gpu.h"
@@ -148,8 +148,8 @@ void Launcher::run_block(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
 }
 
 void Launcher::poison_shared() const {
-  // Not the poison that outputs have in the same run (verify/guarded_buffer.h): a kernel that copies
-  // uninitialised shared memory to its output must not look like one that writes nothing.
+  // Must differ from the poison of the outputs in the same run (verify/guarded_buffer.h). Otherwise
+  // a kernel that copies uninitialized shared memory would look like one that writes nothing.
   const int byte = request_->order == ThreadOrder::Forward ? 0x7B : 0xFF;
   for (auto [address, size_bytes] : request_->kernel.shared)
     std::memset(address, byte, size_bytes);

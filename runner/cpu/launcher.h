@@ -1,9 +1,9 @@
-// One launch of a linked kernel: checks its shape as CUDA would, packs its arguments, and runs its
-// blocks.
+// Launcher of linked kernels: it checks the launch shape as CUDA does, packs the arguments and runs
+// the blocks.
 //
-// Blocks run one after another on the calling thread, in the order of the launch's ThreadOrder;
-// shared memory is poisoned before each. It leaves out more than one CPU thread: atomics and shared
-// variables rely on one. Thread: the job thread.
+// Blocks run one after another on the calling thread, in the order of the request's ThreadOrder.
+// Shared memory is poisoned before each block. All blocks use one CPU thread, because atomics and
+// shared variables rely on that. Thread: the job thread.
 #pragma once
 
 #include "runner/cpu/jit.h"
@@ -12,14 +12,14 @@
 
 namespace warpwright::runner::cpu {
 
-/// Dynamic shared memory that ends at a page nobody may touch.
+/// Dynamic shared memory between two inaccessible guard regions.
 class DynamicShared {
 public:
   DynamicShared();
   DynamicShared(const DynamicShared &) = delete;
   DynamicShared &operator=(const DynamicShared &) = delete;
   ~DynamicShared();
-  /// The start of `size_bytes` bytes, rounded up to 16, before the guard.
+  /// Start address of a region of `size_bytes` bytes, rounded up to 16, that ends at the guard.
   char *place(std::size_t size_bytes) const;
   bool contains(Address address) const;
   Address end() const { return reinterpret_cast<Address>(memory_) + kBytes; }
@@ -43,7 +43,8 @@ public:
     ThreadOrder order = ThreadOrder::Forward;
     std::optional<std::chrono::steady_clock::time_point> deadline;
   };
-  /// Returns when the launch has ended. Faults: BadLaunch, Crash, Timeout, OutOfMemory.
+  /// Returns when the launch has ended. Faults: BadLaunch, Unsupported (a cooperative launch of
+  /// several blocks), Crash, Timeout, OutOfMemory.
   DeviceResult<void> run(const Request &request);
 
 private:
@@ -62,7 +63,7 @@ private:
   std::uint32_t shape_[9]{};         ///< blockIdx, blockDim, gridDim
 };
 
-/// Address of kernel code's kDynamicShared.
+/// The symbol kDynamicShared and its address.
 std::vector<std::pair<const char *, void *>> launcher_symbols();
 
 } // namespace warpwright::runner::cpu

@@ -1,4 +1,4 @@
-// The order of the passes, shared memory, and which kernel gets which form.
+// Pass order, placement of shared memory, and choice of each kernel's form.
 #include "runner/cpu/lowering.h"
 
 #include "runner/cpu/block_loops.h"
@@ -17,19 +17,19 @@ namespace {
 /// nvcc's limit for static shared memory (CUDA programming guide, "Compute Capabilities").
 constexpr std::uint64_t kStaticSharedLimit = 48 * 1024;
 
-/// Clang leaves the initialiser of a shared variable undefined; that of any other variable never
-/// is.
+/// Clang gives an undefined initializer to shared variables and to no other variables.
 bool is_static_shared(const llvm::GlobalVariable &variable) {
   return variable.hasInitializer() && llvm::isa<llvm::UndefValue>(variable.getInitializer());
 }
 
-/// `extern __shared__ T name[];`
+/// Whether `variable` is declared as `extern __shared__ T name[];`.
 bool is_dynamic_shared(const llvm::GlobalVariable &variable) {
   auto *array = llvm::dyn_cast<llvm::ArrayType>(variable.getValueType());
   return variable.isDeclaration() && array && array->getNumElements() == 0;
 }
 
-/// Static variables get a symbol to poison them by.
+/// Gives each static shared variable an exported symbol, by which the launcher finds and poisons
+/// the variable.
 void name_static_shared(llvm::Module &module) {
   unsigned count = 0;
   for (llvm::GlobalVariable &variable : module.globals())
@@ -44,7 +44,8 @@ void name_static_shared(llvm::Module &module) {
     }
 }
 
-/// Every dynamic array is the memory whose address the launcher left in kDynamicShared.
+/// Makes every dynamic shared array refer to the address that the launcher stores in
+/// kDynamicShared.
 void place_dynamic_shared(llvm::Module &module, llvm::GlobalVariable *address) {
   for (llvm::GlobalVariable &variable : llvm::make_early_inc_range(module.globals())) {
     if (!is_dynamic_shared(variable))
@@ -80,7 +81,7 @@ KernelForm describe(llvm::Module &module, const FunctionSet &reachable,
   return form;
 }
 
-/// Only entries are called from outside: everything else may be inlined away.
+/// Gives all functions except entries internal linkage, so that LLVM may inline and remove them.
 void internalise(llvm::Module &module) {
   for (llvm::Function &function : module)
     if (!function.isDeclaration() && !function.getName().starts_with("__ww_kernel_") &&

@@ -1,10 +1,10 @@
-// From Clang's device functions to functions that the launcher can call.
+// Lowering of Clang's device functions to functions that the launcher can call.
 //
-// Barriers get the number of their call site, needless alignment checks go, shared memory becomes
-// memory of the module or of the launcher, and each kernel is given one of two forms. A kernel that
-// reaches no barrier and no warp operation becomes loops over the threads of a block, whose context
-// is private to the module so that LLVM can vectorise them. Any other is run thread by thread on
-// fibers, with the context in the launcher. Thread: one at a time.
+// The passes number the barriers' call sites, remove needless alignment checks, and place shared
+// memory in the module (static) or in the launcher (dynamic). Each kernel gets one of two forms. A
+// kernel that reaches no barrier and no warp operation becomes loops over the threads of a block;
+// the thread context is private to the module, so LLVM can vectorize the loops. Any other kernel
+// runs each thread on a fiber, with the context in the scheduler. Thread: one at a time.
 #pragma once
 
 #include "runner/device/device.h"
@@ -29,19 +29,20 @@ struct KernelForm {
 };
 
 struct LoweredModule {
-  std::vector<KernelForm> kernels;        ///< one a kernel of the request
-  std::vector<std::string> barrier_sites; ///< "k.cu:12", empty where it is not the user's line
+  std::vector<KernelForm> kernels;        ///< one per kernel of the request
+  std::vector<std::string> barrier_sites; ///< "line 12"; empty in the backend's headers
 };
 
-/// `void (const void *arguments, const std::uint32_t *shape)`, shape: blockIdx, blockDim, gridDim.
+/// Name of the loop function of a kernel. Its type is `void (const void *arguments, const
+/// std::uint32_t *shape)`; shape holds blockIdx, blockDim, gridDim.
 std::string block_function_name(std::size_t kernel, ThreadOrder order);
 
-/// Faults: Unsupported (inline PTX, with its line); CompileFailed (more static shared memory than a
-/// block has).
+/// Faults: Unsupported (inline PTX, with its line); CompileFailed (more static shared memory than
+/// nvcc allows).
 DeviceResult<LoweredModule> lower(llvm::Module &module,
                                   const std::vector<std::string> &kernel_names);
 
-/// Symbols that the launcher defines, of these types.
+/// Symbols that the scheduler and the launcher define.
 inline constexpr const char *kFiberContext = "__ww_fiber_context";   ///< std::uint32_t[12]
 inline constexpr const char *kDynamicShared = "__ww_dynamic_shared"; ///< void *
 

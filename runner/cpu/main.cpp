@@ -1,6 +1,6 @@
-// warpwright-worker-cpu: the CPU backend behind the worker's main loop. The service starts and
-// restarts it. Torch is a program that its supervisor starts for the first torch task; where there is no
-// interpreter, torch tasks say so.
+// warpwright-worker-cpu: a worker process with the CPU backend. The service starts and restarts the
+// worker. The worker's supervisor starts the torch program at the first torch task. Without a
+// Python interpreter, torch tasks report that torch is missing.
 #include "runner/cpu/cpu_device.h"
 #include "runner/worker/worker.h"
 

@@ -1,4 +1,4 @@
-// mmap, and the search for the name nearest to an address.
+// Implementation of GuardedMemory: mappings, and the search for the name nearest to an address.
 #include "runner/cpu/memory.h"
 
 #include <algorithm>
@@ -75,7 +75,8 @@ DeviceResult<Address> GuardedMemory::allocate(std::size_t size_bytes) {
   return address;
 }
 
-/// Makes the pages between the guards usable: its own, or the first free ones of the shared memory.
+/// Makes the pages between the guards accessible. The pages are private, or the first free range of
+/// the shared memory that is large enough.
 bool GuardedMemory::commit(Allocation &allocation, char *start, std::size_t inner) {
   if (shared_.descriptor < 0)
     return ::mprotect(start, inner, PROT_READ | PROT_WRITE) == 0;

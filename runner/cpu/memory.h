@@ -1,9 +1,9 @@
-// Device memory on the host: every allocation between pages that nobody may touch.
+// Device memory on the host. Every allocation lies between inaccessible guard pages.
 //
-// An allocation ends where a guard page starts, so the first byte behind it faults; in front of it
-// lies the rest of its first page, filled with 0xFF, and then guard pages. The guards are wide
-// (address space is free), so an address that is far off is still named after the buffer it came
-// from. Thread: the job thread.
+// An allocation ends where a guard page starts, so an access to the first byte past its end faults.
+// The rest of the allocation's first page is filled with 0xFF and follows the lower guard pages.
+// The guards are wide, because address space is cheap: a message can name the buffer even for an
+// address far out of bounds. Thread: the job thread.
 #pragma once
 
 #include "runner/torch/child_host.h"
@@ -15,22 +15,25 @@ namespace warpwright::runner::cpu {
 
 class GuardedMemory {
 public:
-  /// @param shared where allocations lie, so that another process sees them; with no descriptor: in this process's own memory
+  /// @param shared memory for the allocations, visible to another process; without a descriptor,
+  ///        allocations use private memory of this process
   explicit GuardedMemory(SharedMemory shared = {}) : shared_(shared) {}
   GuardedMemory(const GuardedMemory &) = delete;
   GuardedMemory &operator=(const GuardedMemory &) = delete;
   ~GuardedMemory();
 
-  /// Zero pages, committed on first touch. Faults: OutOfMemory, also where all allocations together
-  /// would take more than a quarter of the machine's memory: a plan may ask for any amount.
+  /// Allocates zeroed memory, committed on first touch. Faults: OutOfMemory. All allocations
+  /// together may use at most a quarter of the machine's memory, because a plan may request any
+  /// amount.
   DeviceResult<Address> allocate(std::size_t size_bytes);
-  /// Unknown addresses are ignored.
+  /// Frees an allocation. Unknown addresses are ignored.
   void free(Address address);
-  /// For messages: `size_bytes` bytes from `address` on, inside one allocation, are `name`.
+  /// Names the `size_bytes` bytes at `address`, inside one allocation, for use in messages.
   void set_name(Address address, std::size_t size_bytes, std::string name);
-  /// Where in the shared memory an address of an allocation is.
+  /// Offset in the shared memory of `address`, which must lie in an allocation.
   std::uint64_t offset_of(Address address) const;
-  /// "4 bytes past the end of 'x' (400 bytes)", "at address 0x10, far from any buffer".
+  /// Describes an address for messages: "4 bytes past the end of 'x' (400 bytes)", "at address
+  /// 0x12345678, far from any buffer".
   std::string describe(Address address) const;
 
 private:
@@ -42,13 +45,13 @@ private:
     std::size_t size_bytes = 0;
     void *mapping = nullptr;
     std::size_t mapping_bytes = 0;
-    std::uint64_t offset = 0; ///< of its first page in the shared memory
+    std::uint64_t offset = 0; ///< offset of the first page in the shared memory
     std::map<Address, Named> names;
   };
   bool commit(Allocation &allocation, char *start, std::size_t inner);
 
   SharedMemory shared_;
-  std::map<std::uint64_t, std::size_t> taken_; ///< of the shared memory: offset, bytes
+  std::map<std::uint64_t, std::size_t> taken_; ///< used ranges of the shared memory: offset, bytes
   std::map<Address, Allocation> allocations_;
   std::size_t allocated_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// PrecompiledPreamble, as clangd uses it, in front of code generation.
+// Implementation of PreludeCache with clang::PrecompiledPreamble, the mechanism that clangd uses.
 #include "runner/cpu/prelude_cache.h"
 
 #include "runner/cpu/header_files.h"
@@ -9,7 +9,8 @@
 namespace warpwright::runner::cpu {
 namespace {
 
-/// Sets of options differ by -D of a few sizes; more than this and one of them goes.
+/// Capacity of the cache; a further preamble evicts one. Sets of options differ by -D of a few
+/// sizes.
 constexpr std::size_t kMaxPreambles = 8;
 
 std::optional<clang::PrecompiledPreamble>

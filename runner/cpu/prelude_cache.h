@@ -1,5 +1,6 @@
-// The prelude, parsed once for each set of options and kept as a precompiled preamble in memory: it
-// is most of the time that a small kernel takes to compile. Thread: one at a time.
+// Cache of the prelude, parsed once for each set of options and kept in memory as a precompiled
+// preamble. Parsing the prelude is most of the compile time of a small kernel. Thread: one at a
+// time.
 #pragma once
 
 #include <clang/Frontend/CompilerInvocation.h>
@@ -13,13 +14,13 @@ namespace warpwright::runner::cpu {
 
 class PreludeCache {
 public:
-  /// The first line of every main file; the preamble covers just this.
+  /// The first line of every main file. The preamble covers only this line.
   static constexpr const char *kFirstLine = "#include <prelude.h>\n";
 
-  /// Makes `invocation` start from the precompiled prelude, through `files`. Where Clang cannot
-  /// make one, nothing changes and the prelude is parsed as text.
-  /// @param arguments of the invocation: the key
-  /// @param main_file its text, starting with kFirstLine
+  /// Makes `invocation` start from the precompiled prelude, through `files`. If Clang cannot
+  /// precompile the prelude, nothing changes and Clang parses the prelude as text.
+  /// @param arguments command line of the invocation; the cache key
+  /// @param main_file text of the main file, which starts with kFirstLine
   void apply(const std::vector<std::string> &arguments, clang::CompilerInvocation &invocation,
              llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> &files, const std::string &main_file);
 

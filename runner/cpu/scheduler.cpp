@@ -1,4 +1,4 @@
-// Switching between fibers, and when waiting ends.
+// Implementation of Scheduler: fiber switches, and completion of barriers and warp operations.
 #include "runner/cpu/scheduler.h"
 
 #include "runner/cpu/faults.h"
@@ -11,8 +11,8 @@ namespace {
 
 namespace context = boost::context::detail;
 
-// Kernel code has no parameter to find its scheduler by, and signals are the process's anyway
-// (faults.h).
+// Global because kernel code has no parameter that leads to its scheduler. Signal handling is also
+// one per process (faults.h).
 Scheduler *active = nullptr;
 std::uint32_t current_context[12];
 
@@ -41,7 +41,7 @@ bool Scheduler::prepare(std::size_t threads, const std::vector<std::string> &sit
     return false;
   if (threads_.size() < threads) {
     threads_.resize(threads);
-    std::memset(block_dim_, 0, sizeof(block_dim_)); // number them anew
+    std::memset(block_dim_, 0, sizeof(block_dim_)); // makes start_threads() renumber the threads
   }
   warps_.resize((threads_.size() + kWarpSize - 1) / kWarpSize);
   sites_ = sites;
@@ -168,7 +168,7 @@ void Scheduler::run_ready_lanes(std::size_t index) {
   }
 }
 
-/// The lanes of `lanes` that wait at the same operation with the same mask as the lowest of them.
+/// The subset of `lanes` that waits at the same operation with the same mask as the lowest lane.
 static std::uint32_t same_operation(const std::array<LaneRequest, kWarpSize> &requests,
                                     std::uint32_t lanes) {
   const LaneRequest &first = requests[static_cast<unsigned>(std::countr_zero(lanes))];
@@ -197,7 +197,8 @@ bool Scheduler::complete_operations(std::size_t index) {
   return any;
 }
 
-/// Only when nothing else in the warp can go on: then those that wait here are the active ones.
+/// Completes __activemask for all lanes that wait at it. Called only when no other lane of the warp
+/// can proceed, so the waiting lanes are the active ones.
 bool Scheduler::complete_active_masks(std::size_t index) {
   const Warp &warp = warps_[index];
   std::uint32_t group = 0;
@@ -223,8 +224,8 @@ void Scheduler::release_barrier() {
     if (threads_[i].state != State::Barrier)
       continue;
     count += threads_[i].predicate != 0;
-    // bar.sync is one instruction a warp: its lanes may not wait at different ones (PTX ISA,
-    // "bar").
+    // A warp executes bar.sync as one instruction, so its lanes must not wait at different sites
+    // (PTX ISA, "bar").
     for (std::size_t k = i; k-- > i / kWarpSize * kWarpSize;)
       if (threads_[k].state == State::Barrier) {
         if (threads_[k].site != threads_[i].site) {

@@ -1,11 +1,12 @@
-// Runs the threads of one block as fibers, through their barriers and warp operations.
+// Scheduler that runs the threads of one block as fibers, including barriers and warp operations.
 //
-// Warp by warp: the lanes of a warp run in order until each waits or has ended; a warp operation
-// completes when all lanes of its mask that have not exited wait at it; the block's barrier when
-// every thread that has not exited waits at it, as the hardware counts. A lane that waits for one
-// that waits elsewhere is a deadlock and is named. It leaves out the time that things take, and
-// progress between threads that poll memory: a kernel that spins for another thread of its block
-// runs into the deadline. Thread: the one that runs kernel code; one scheduler runs at a time.
+// Warps run one after another. The lanes of a warp run in order until each lane waits or has ended.
+// A warp operation completes when all lanes of its mask that have not exited wait at it. The block
+// barrier completes when every thread that has not exited waits at it, as on the hardware. If lanes
+// wait for each other at different places, the scheduler reports a deadlock and names them. The
+// scheduler does not model time, and threads that poll memory make no progress: a kernel that spins
+// until another thread of its block writes runs into the deadline. Thread: the one that runs kernel
+// code; one scheduler runs at a time.
 #pragma once
 
 #include "runner/cpu/fiber_stacks.h"
@@ -18,14 +19,15 @@ namespace warpwright::runner::cpu {
 
 class Scheduler {
 public:
+  /// Prepares for blocks of up to `threads` threads.
   /// @param sites the locations of the barriers
-  /// @return false when stacks for `threads` are not to be had
+  /// @return false if memory for the stacks cannot be mapped
   bool prepare(std::size_t threads, const std::vector<std::string> &sites);
+  /// Runs one block. Ends the launch by leave_launch() after a fault.
   /// @param shape blockIdx, blockDim, gridDim
-  /// Ends the launch by leave_launch() after a fault.
   void run_block(ThreadFunction function, const void *arguments, const std::uint32_t *shape,
                  ThreadOrder order);
-  /// "thread (1,0,0)" that runs now.
+  /// The thread that runs now, for example "thread (1,0,0)".
   std::string running_thread() const;
   const FiberStacks &stacks() const { return stacks_; }
 
@@ -48,7 +50,7 @@ private:
     std::array<LaneRequest, kWarpSize> requests;
     std::array<std::uint64_t, kWarpSize> results;
     std::uint32_t present = 0, ready = 0, waiting = 0,
-                  exited = 0; ///< lanes, as bits; the rest is at the barrier
+                  exited = 0; ///< bit masks of lanes; the remaining lanes wait at the barrier
   };
 
   static void fiber_main(boost::context::detail::transfer_t transfer);
@@ -75,16 +77,16 @@ private:
   std::size_t current_ = 0; ///< running thread
   std::size_t alive_ = 0, at_barrier_ = 0;
   ThreadOrder order_ = ThreadOrder::Forward;
-  std::uint32_t block_dim_[3]{}; ///< that threads_ are numbered for
+  std::uint32_t block_dim_[3]{}; ///< block shape that the indices in threads_ match
   ThreadFunction function_ = nullptr;
   const void *arguments_ = nullptr;
   boost::context::detail::fcontext_t home_ = nullptr;
 };
 
-/// The scheduler that kernel code talks to; set by the launcher.
+/// Sets the scheduler that kernel code calls. The launcher calls this function before each launch.
 void set_active_scheduler(Scheduler *scheduler);
 
-/// The context of the running fiber, kernel code's kFiberContext.
+/// The context of the running fiber. Kernel code reads it as kFiberContext.
 std::uint32_t *fiber_context();
 
 std::vector<std::pair<const char *, void *>> scheduler_symbols();

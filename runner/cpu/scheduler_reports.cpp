@@ -1,4 +1,4 @@
-// The scheduler's sentences about threads that wait for ever.
+// Messages of the scheduler about deadlocks and divergent barriers.
 #include "runner/cpu/faults.h"
 #include "runner/cpu/scheduler.h"
 

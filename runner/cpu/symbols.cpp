@@ -1,5 +1,6 @@
-// The functions that kernel code may call, and nothing else of this process: a candidate is data,
-// so a source that declares `extern "C" int system(const char *)` must not find it.
+// Table of the functions that kernel code may call. Kernel code is untrusted and cannot call any
+// other function of this process: a source that declares `extern "C" int system(const char *)` does
+// not link.
 #include "runner/cpu/jit.h"
 #include "runner/cpu/kernel_runtime.h"
 #include "runner/cpu/launcher.h"
@@ -7,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-// Conversions that the compiler calls on CPUs without F16C, from libgcc.
+// libgcc's conversions, which the compiler calls on CPUs without F16C, and GNU extensions of libm.
 extern "C" {
 float __extendhfsf2(_Float16);
 _Float16 __truncsfhf2(float);

@@ -1,4 +1,4 @@
-// Shuffles, votes, matches and reductions over at most 32 lanes.
+// Implementation of shuffles, votes, matches and reductions over at most 32 lanes.
 #include "runner/cpu/warp_operations.h"
 
 #include <algorithm>

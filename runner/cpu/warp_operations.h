@@ -1,7 +1,8 @@
-// What each warp operation gives each lane, once the lanes that take part are known.
+// Results of warp operations for a given set of participating lanes.
 //
-// Pure: the scheduler decides who takes part and when. Semantics: CUDA programming guide, "Warp
-// Shuffle Functions", "Warp Vote Functions", "Warp Match Functions", "Warp Reduce Functions".
+// The functions have no state; the scheduler decides which lanes participate and when. Semantics:
+// CUDA programming guide, "Warp Shuffle Functions", "Warp Vote Functions", "Warp Match Functions",
+// "Warp Reduce Functions".
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@ namespace warpwright::runner::cpu {
 
 inline constexpr unsigned kWarpSize = 32;
 
-/// Numbers are those that shim/warp.h passes.
+/// The numeric values must match shim/warp.h.
 enum class WarpOperation : int {
   ShuffleIndex,
   ShuffleUp,
@@ -35,10 +36,10 @@ enum class WarpOperation : int {
   ReduceXor
 };
 
-/// "__shfl_down_sync", ...
+/// The CUDA name of an operation, for example "__shfl_down_sync".
 std::string_view name(WarpOperation operation);
 
-/// What one lane brought.
+/// Operands of one lane.
 struct LaneRequest {
   WarpOperation operation = WarpOperation::Sync;
   std::uint32_t mask = 0;
@@ -47,9 +48,10 @@ struct LaneRequest {
   int width = 32;
 };
 
-/// @param lanes the lanes that take part, as bits
-/// @param requests of all 32 lanes; only those of `lanes` are read
-/// @param results written for `lanes`; a lane that reads from one that takes no part gets all ones
+/// Evaluates one warp operation.
+/// @param lanes bit mask of the participating lanes
+/// @param requests one per lane; only the requests of `lanes` are read
+/// @param results written for `lanes`; a lane that reads from a lane outside `lanes` gets all ones
 void evaluate(std::uint32_t lanes, const std::array<LaneRequest, kWarpSize> &requests,
               std::array<std::uint64_t, kWarpSize> &results);
 

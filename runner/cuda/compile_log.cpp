@@ -1,4 +1,5 @@
-// A diagnostic is a line "FILE(LINE): ..." and what follows it until an empty line; ptxas's lines name no file.
+// Parser of NVRTC's log. A diagnostic is a line "FILE(LINE): ..." and the lines after it up to an
+// empty line. Lines of ptxas name no file.
 #include "runner/cuda/compile_log.h"
 
 #include <algorithm>
@@ -10,10 +11,11 @@
 namespace warpwright::runner::cuda {
 namespace {
 
-/// Names that `#line` gives to parts of the source. By hand, as in diagnosed_file(): a regular expression needs stack for
-/// each character.
+/// File names in the source's `#line` directives. They are parsed by hand, as in diagnosed_file(),
+/// because std::regex needs stack space for each character.
 std::set<std::string> names_in(const std::string &source) {
-  std::set<std::string> names = {kSourceName, "__nv_name_map"}; // the latter has the kernels that were asked for
+  // NVRTC reports errors in the requested kernel names under "__nv_name_map".
+  std::set<std::string> names = {kSourceName, "__nv_name_map"};
   for (std::size_t at = source.find("line"); at != std::string::npos;
        at = source.find("line", at + 1)) {
     const std::size_t open = source.find_first_not_of(" \t0123456789", at + 4);
@@ -26,7 +28,7 @@ std::set<std::string> names_in(const std::string &source) {
   return names;
 }
 
-/// The file of "FILE(12): error: ..."; empty where the line opens no diagnostic.
+/// FILE of a line "FILE(12): error: ..."; empty if the line does not start a diagnostic.
 std::string diagnosed_file(const std::string &line) {
   for (std::size_t close = line.find("): "); close != std::string::npos;
        close = line.find("): ", close + 1)) {

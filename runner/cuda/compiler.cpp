@@ -1,5 +1,5 @@
-// The NVRTC calls. Signatures from the NVRTC 13.0 reference; declared here for the reason given in
-// driver.h.
+// Implementation of Compiler with NVRTC. The signatures are from the NVRTC 13.0 reference; driver.h
+// gives the reason why they are declared here.
 #include "runner/cuda/compiler.h"
 
 #include "arch/gpu.h"
@@ -15,7 +15,7 @@ using NvrtcProgram = struct _nvrtcProgram *;
 
 struct Nvrtc {
   SharedLibrary library;
-  SharedLibrary builtins; ///< which NVRTC opens by name: found when it is open already
+  SharedLibrary builtins; ///< NVRTC opens this library by name and finds it if it is already open
   int (*version)(int *, int *) = nullptr;
   const char *(*error_string)(int) = nullptr;
   int (*create)(NvrtcProgram *, const char *, const char *, int, const char *const *,
@@ -29,7 +29,8 @@ struct Nvrtc {
   int (*add_name)(NvrtcProgram, const char *) = nullptr;
   int (*lowered_name)(NvrtcProgram, const char *, const char **) = nullptr;
 
-  /// From beside NVRTC: a toolkit need not be on the loader's path.
+  /// Opens the builtins library in NVRTC's folder, because the toolkit may not be on the loader's
+  /// path.
   void open_builtins() {
     int major = 0, minor = 0;
     if (version(&major, &minor) != 0)
@@ -54,8 +55,9 @@ struct Nvrtc {
   }
 };
 
-/// The folder of every source, in which no file can be: what a source includes by a relative name comes from the toolkit.
-/// (--no-source-include would keep the toolkit's headers from including those beside them, too: mma.h needs that.)
+/// The folder that every source appears to be in. No file can exist there, so a source's relative
+/// includes can only find the toolkit's headers. (--no-source-include would also prevent the
+/// toolkit's headers from including files of their own folder, which mma.h needs.)
 constexpr const char *kNowhere = "/dev/null/";
 
 class ProgramHandle {
@@ -73,7 +75,7 @@ private:
   NvrtcProgram program_ = nullptr;
 };
 
-/// Bytes from which on a source is compiled on several cores.
+/// Sources with more bytes than this are compiled on several cores.
 constexpr std::size_t kLargeSource = 150'000;
 
 class NvrtcCompiler final : public Compiler {
@@ -84,7 +86,7 @@ public:
     nvrtc_.version(&major, &minor);
     major_ = major;
     version_ = std::to_string(major) + "." + std::to_string(minor);
-    // From Hopper on, "a" targets allow the chip's own instructions (wgmma, setmaxnreg).
+    // From Hopper on, "a" targets enable architecture-specific instructions (wgmma, setmaxnreg).
     architecture_ = arch::compile_target(options.compute_capability);
   }
 
@@ -127,7 +129,8 @@ private:
       options.push_back("-std=c++17");
     for (const auto &directory : toolkit_.include_dirs)
       options.push_back("-I" + directory.string());
-    // Plans of whole networks hold a hundred kernels and more: all cores, at the price of some work done twice.
+    // Plans of whole networks have a hundred kernels or more. Split compilation uses all cores but
+    // does some work twice.
     if (major_ >= 13 && request.source.size() > kLargeSource)
       for (const char *option : {"-split-compile=0", "--ptxas-options=-split-compile=0"})
         options.emplace_back(option);
@@ -184,7 +187,7 @@ private:
     return code;
   }
 
-  /// With the source under its own name.
+  /// The program's log, with the source named kSourceName.
   std::string log_of(const ProgramHandle &program) const {
     std::size_t size = 0;
     nvrtc_.log_size(program.get(), &size);

@@ -1,6 +1,7 @@
-// CUDA C++ to cubin by NVRTC, with the resource use that ptxas reports. Needs no GPU.
+// Compiler from CUDA C++ to cubin with NVRTC, including the resource usage that ptxas reports. The
+// compiler needs no GPU.
 //
-// NVRTC is opened at run time from wherever the toolkit or pip put it. Thread: one at a time.
+// NVRTC is opened at run time from the toolkit or from pip's packages. Thread: one at a time.
 #pragma once
 
 #include "runner/cuda/compile_log.h"
@@ -13,24 +14,24 @@
 namespace warpwright::runner::cuda {
 
 struct CompilerOptions {
-  int compute_capability = 0;          ///< 10 * major + minor; 0 compiles nothing
+  int compute_capability = 0;          ///< 10 * major + minor; with 0, compile() fails
   std::shared_ptr<CompileCache> cache; ///< null: every request is compiled
 };
 
 struct CompileOutput {
   CompiledCode code;
-  std::vector<model::CompileReport> reports; ///< one a kernel of the request, from ptxas's report
+  std::vector<model::CompileReport> reports; ///< one per kernel of the request, read from the log
 };
 
 class Compiler {
 public:
-  /// Errors: no NVRTC anywhere, with where it was looked for and what to do.
+  /// Errors: NVRTC was not found, with the places that were searched and a remedy.
   static Result<std::unique_ptr<Compiler>> make(const CompilerOptions &options);
   virtual ~Compiler() = default;
   /// Faults: CompileFailed with the log.
   virtual DeviceResult<CompileOutput> compile(const CompileRequest &request) = 0;
   virtual std::string version() const = 0;      ///< "13.0"
-  virtual std::string library_path() const = 0; ///< of NVRTC
+  virtual std::string library_path() const = 0; ///< path of NVRTC's library
   virtual const ToolkitPaths &toolkit() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Encoding of requests, and faults from what Python answers.
+// Implementation of CudaTorch: encoding of requests, and conversion of Python's answers to faults.
 #include "runner/cuda/cuda_torch.h"
 
 namespace warpwright::runner::cuda {
@@ -7,8 +7,8 @@ using nlohmann::json;
 
 namespace {
 
-std::string
-    answer; // of the request that is being served: there is one interpreter and one job thread
+/// Answer to the current request. It is global because there is one interpreter and one job thread.
+std::string answer;
 
 } // namespace
 

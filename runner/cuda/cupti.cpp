@@ -16,7 +16,7 @@ constexpr std::size_t kBufferBytes = 1 << 20, kStartOffset = 16, kEndOffset = 24
 
 using NextRecord = int(std::uint8_t *, std::size_t, unsigned char **);
 
-/// CUPTI's callbacks take no argument of ours.
+/// State of the trace. It is global because CUPTI's callbacks have no user argument.
 struct Trace {
   std::mutex mutex;
   NextRecord *next = nullptr;

@@ -1,9 +1,10 @@
-// CUPTI's activity records as far as the runner uses them: how long kernels of a name took.
+// Interface to CUPTI's activity records: durations of kernels by name.
 //
-// Opened at run time; absent on many machines, which is no error for the runner. CUPTI slows launches
-// down while it traces, so the process that measures candidates never opens it: a child does, once a GPU
-// (runner/cuda/probe.h). Offsets of CUpti_ActivityKernel4 to 10 (CUDA 9 to 13), which agree in the members
-// read here. Thread: one; CUPTI calls back on threads of its own, under a lock.
+// CUPTI is opened at run time. Many machines lack it, which is no error for the runner. Tracing
+// slows launches down, so the process that measures candidates never opens CUPTI; a child process
+// does, once per GPU (runner/cuda/probe.h). The record offsets are those of CUpti_ActivityKernel4
+// to 10 (CUDA 9 to 13), which agree in the members read here. Thread: one; CUPTI calls back on its
+// own threads, under a lock.
 #pragma once
 
 #include "support/shared_library.h"
@@ -15,10 +16,11 @@ namespace warpwright::runner::cuda {
 
 class Cupti {
 public:
-  /// Traces kernels from here on; before the driver is initialised. Once a process.
-  /// Errors: no libcupti, or one that refuses, with what to do.
+  /// Starts tracing kernels. Call at most once per process, before the driver is initialized.
+  /// Errors: libcupti is missing or refuses to trace, with a remedy.
   static Result<Cupti> start();
-  /// Durations in ns of the launches since then of kernels of this name. Waits until CUPTI has told all.
+  /// Durations in ns of all launches of this kernel since start(). Waits until CUPTI has delivered
+  /// all records.
   std::vector<double> durations_of(const std::string &kernel);
 
 private:

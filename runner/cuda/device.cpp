@@ -1,6 +1,6 @@
-// The CUDA device. All work goes to one stream; waiting polls it, so that the deadline holds for a
-// kernel that never ends: the fault then says that the device is lost, and the process's end stops
-// the kernel.
+// Implementation of the CUDA device. All work goes to one stream. Waiting polls the stream, so that
+// the deadline also applies to a kernel that never ends. The fault then reports a lost device, and
+// the end of the process stops the kernel.
 #include "runner/cuda/device.h"
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/device_info.h"
@@ -23,10 +23,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kStreamNonBlocking = 1;
-/// Compiled code that is kept to be loaded anew: of a job's plans and the runner's own kernels.
+/// Capacity of the cache of compiled code, for a job's plans and the runner's own kernels.
 constexpr std::size_t kKeptCode = 8;
 constexpr Status kOutOfMemory = 2;
-/// Of the device's memory, one part in this many may be kept between buffers. Several workers may do so.
+/// The memory pool may keep at most 1/kPoolPart of the device's memory, because several workers may
+/// share the device.
 constexpr std::uint64_t kPoolPart = 32;
 constexpr const char *kNotPlain = "a plan that calls torch is no plain recording";
 
@@ -36,7 +37,8 @@ public:
 
   Module module;
   std::vector<CUfunction> functions;
-  std::vector<std::optional<std::vector<std::size_t>>> parameter_bytes; ///< where the driver tells
+  /// For each kernel, the size of each parameter; nullopt if the driver cannot report the sizes.
+  std::vector<std::optional<std::vector<std::size_t>>> parameter_bytes;
   std::vector<model::CompileReport> reports_;
 };
 
@@ -128,7 +130,7 @@ public:
   DeviceResult<void> download(void *to, Address from, std::size_t size_bytes) override {
     if (size_bytes == 0)
       return {};
-    // Wait first: a pageable copy would block inside the driver behind a kernel that never ends.
+    // Wait first, because a pageable copy blocks inside the driver behind a kernel that never ends.
     TRY(synchronize());
     TRY(check(driver_.cuMemcpyDtoHAsync(to, from, size_bytes, stream_.get()),
               "copying from the device"));
@@ -163,7 +165,7 @@ public:
         return fault(Fault::Kind::Timeout, "the kernels did not end before the job's deadline",
                      true);
       }
-      if (polls > 1000) // short kernels are worth spinning for, long ones are not
+      if (polls > 1000) // spin only for short kernels
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
@@ -216,7 +218,7 @@ public:
       driver_.abandoned = driver_.abandoned || ns.error().kind == Fault::Kind::Timeout;
       return std::unexpected(ns.error());
     }
-    if (auto ended = synchronize(); !ended) // which words what went wrong
+    if (auto ended = synchronize(); !ended) // its fault describes the error
       return std::unexpected(ended.error());
     TRY(torch_->publish_call(module.call));
     return timer_->sample_of(*ns);
@@ -224,7 +226,7 @@ public:
 
   DeviceResult<void> warm_call(Recording &recording) override {
     if (dynamic_cast<ForeignRecording *>(&recording))
-      return {}; // its process does so by itself, right before its clock
+      return {}; // the candidate's process warms up by itself, right before its clock starts
     return torch_->warm_call(static_cast<ModuleRecording &>(recording).call);
   }
 
@@ -257,7 +259,7 @@ public:
     auto now = begun;
     for (Status status = kNotReady; status == kNotReady && now <= deadline_; now = Clock::now())
       status = driver_.cuStreamQuery(stream_.get());
-    if (auto ended = synchronize(); !ended) // which words what went wrong
+    if (auto ended = synchronize(); !ended) // its fault describes the error
       return std::unexpected(ended.error());
     return std::chrono::duration<double, std::nano>(now - begun).count();
   }
@@ -288,17 +290,18 @@ public:
     Status status = launches.start(driver_, stream_.get());
     TRY(check(status, "launching the plan"));
     auto now = start;
-    do { // no sleep: what ends now is seen now
+    do { // no sleep, so that the end is seen without delay
       status = driver_.cuStreamQuery(stream_.get());
       now = Clock::now();
     } while (status == kNotReady && now <= deadline_);
-    if (auto ended = synchronize(); !ended) // which words what went wrong
+    if (auto ended = synchronize(); !ended) // its fault describes the error
       return std::unexpected(ended.error());
     return timer_->sample_of(std::chrono::duration<double, std::nano>(now - start).count());
   }
 
 private:
-  /// Compiled once: NVRTC takes longer than all the rest, and modules are loaded anew for timing.
+  /// Compiled code of the request, from a cache. NVRTC is the slowest step, and timing loads
+  /// modules again.
   DeviceResult<CompileOutput> code_of(const CompileRequest &request) {
     const auto same = [&](const auto &kept) {
       return kept.first.source == request.source && kept.first.options == request.options &&
@@ -317,7 +320,8 @@ private:
     return output;
   }
 
-  /// By the process that holds the module; this one leaves the GPU alone meanwhile.
+  /// Sample measured by the process that holds the module. This process does not use the GPU
+  /// meanwhile.
   DeviceResult<Sample> time_foreign(const ForeignRecording &recording, bool as_called) {
     TRY(synchronize());
     const auto taken = TRY(torch_->time_candidate(*recording.call, as_called));
@@ -384,7 +388,7 @@ private:
     return {};
   }
 
-  /// @return whether there were any
+  /// @return whether `blocks` is not empty
   bool free_blocks(const std::vector<Address> &blocks) const {
     for (const Address block : blocks)
       if (!driver_.abandoned)
@@ -412,7 +416,7 @@ private:
     return sizes;
   }
 
-  /// The driver would read past the arguments that are there.
+  /// Checks the number and sizes of the arguments, because the driver would read past missing ones.
   static DeviceResult<void> check_arguments(const LaunchOperation &launch) {
     const auto &expected =
         static_cast<const CudaProgram *>(launch.program)->parameter_bytes[launch.kernel];
@@ -441,7 +445,7 @@ private:
       report.local_bytes = value;
   }
 
-  // Declared in the order of their making: what goes last is destroyed first.
+  // Declared in order of construction; destruction runs in reverse order.
   Driver driver_;
   CudaTorch *torch_ = nullptr;
   CUdevice device_ = 0;
@@ -452,7 +456,7 @@ private:
   Stream stream_;
   std::unique_ptr<GpuTimer> timer_;
   Clock::time_point deadline_ = Clock::time_point::max();
-  bool ran_out_of_memory_ = false;                             ///< in this job
+  bool ran_out_of_memory_ = false;                             ///< in the current job
   std::vector<std::pair<CompileRequest, CompileOutput>> code_; ///< most recently used last
 };
 

@@ -6,7 +6,8 @@
 namespace warpwright::runner::cuda {
 namespace {
 
-/// FP32 lanes of a multiprocessor: 64 or 128 (CUDA C++ Programming Guide, arithmetic throughput). Each multiplies and adds.
+/// Upper bound of the FP32 lanes of a multiprocessor, which are 64 or 128 (CUDA C++ Programming
+/// Guide, arithmetic throughput). Each lane does one multiply-add per cycle.
 constexpr double kMostLanes = 128;
 
 } // namespace
@@ -43,7 +44,8 @@ model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
   info.shared_bytes_multiprocessor = attribute(driver, kSharedBytesMultiprocessor, device);
   info.registers_multiprocessor = attribute(driver, kRegistersMultiprocessor, device);
   info.threads_multiprocessor = attribute(driver, kMaxThreadsPerMultiprocessor, device);
-  // Double data rate. 0 where the driver does not tell, such as on a virtual GPU.
+  // Double data rate. The product is 0 if the driver does not report the clock, for example on a
+  // virtual GPU.
   if (const double peak = 2e3 * attribute(driver, kMemoryClockKhz, device) *
                           attribute(driver, kMemoryBusBits, device) / 8;
       peak > 0)

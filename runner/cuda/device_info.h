@@ -1,5 +1,5 @@
-// What the driver says of a GPU: its name, its memory, what it is capable of. What only measuring tells is added by rates.h.
-// Thread: any.
+// Properties of a GPU that the driver reports: name, memory and capabilities. rates.h adds the
+// measured properties. Thread: any.
 #pragma once
 
 #include "runner/cuda/driver.h"
@@ -7,7 +7,8 @@
 
 namespace warpwright::runner::cuda {
 
-/// @param which an attribute of the driver's enumeration @return 0 where it is not known
+/// @param which a CUdevice_attribute value
+/// @return the attribute's value; 0 if the driver does not know the attribute
 int attribute(const Driver &driver, int which, CUdevice device);
 model::DeviceInfo describe_device(const Driver &driver, CUdevice device);
 

@@ -43,7 +43,7 @@ std::string Driver::text(Status status) const {
 Fault Driver::to_fault(Status status, const std::string &what) const {
   Fault result{Fault::Kind::Internal, what + ": " + text(status), {}, false};
   switch (status) {
-  case 720: // COOPERATIVE_LAUNCH_TOO_LARGE: of a device that others have a part of
+  case 720: // COOPERATIVE_LAUNCH_TOO_LARGE: other processes use a part of the device
     result.kind = Fault::Kind::Unsupported;
     return result;
   case 2: // OUT_OF_MEMORY
@@ -81,7 +81,7 @@ Fault Driver::to_fault(Status status, const std::string &what) const {
     return result;
   }
   result.kind = Fault::Kind::Crash;
-  result.device_lost = true; // sticky: the context is gone, and with it this process's use
+  result.device_lost = true; // sticky error: this process cannot use the context any more
   return result;
 }
 

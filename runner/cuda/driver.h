@@ -1,8 +1,8 @@
-// The CUDA driver API as far as the runner uses it, opened at run time.
+// The part of the CUDA driver API that the runner uses, opened at run time.
 //
-// Declared here and not taken from cuda.h, so that the project builds on machines without a
-// toolkit. Names, values and signatures are those of the CUDA Driver API reference (13.0); symbols
-// carry the suffix that cuda.h's macros would add. Thread: the driver is thread-safe; a context is
+// The declarations do not come from cuda.h, so that the project builds on machines without a
+// toolkit. Names, values and signatures are those of the CUDA Driver API reference (13.0). Symbols
+// have the suffix that cuda.h's macros would add. Thread: the driver is thread-safe; the context is
 // current on one thread, the job thread.
 #pragma once
 
@@ -48,7 +48,7 @@ enum : int {
   kCooperativeLaunch = 95,
   kSharedBytesMultiprocessor = 81,
   kRegistersMultiprocessor = 82,
-  kMaxSharedBytes = 97, ///< that a block may have when it asks for it
+  kMaxSharedBytes = 97, ///< per block, with opt-in
 };
 
 #define WARPWRIGHT_DRIVER_FUNCTIONS(X)                                                             \
@@ -108,21 +108,24 @@ enum : int {
 
 struct Driver {
   SharedLibrary library;
-  /// A kernel that never ends holds the device: freeing would block behind it, and the process ends anyway.
+  /// Set when a kernel does not end. Owners then free nothing, because freeing would block behind
+  /// the kernel, and the process ends anyway.
   bool abandoned = false;
 #define WARPWRIGHT_DECLARE(member, symbol, ...) std::add_pointer_t<__VA_ARGS__> member = nullptr;
   WARPWRIGHT_DRIVER_FUNCTIONS(WARPWRIGHT_DECLARE)
 #undef WARPWRIGHT_DECLARE
-  /// CUDA 12.4 and later; null before.
+  /// Available from CUDA 12.4 on; null before.
   Status (*cuFuncGetParamInfo)(CUfunction, std::size_t, std::size_t *, std::size_t *) = nullptr;
 
-  /// Opens libcuda and initialises it.
-  /// Errors: no driver, a driver too old (with the missing function), no device; each with what to
-  /// do.
+  /// Opens libcuda and initializes the driver.
+  /// Errors: no driver, a driver that is too old (with the missing function), no device; each with
+  /// a remedy.
   static Result<Driver> load();
-  /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+  /// Name and text of a status: "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was
+  /// encountered".
   std::string text(Status status) const;
-  /// The fault that a failed call means, classified by its code.
+  /// The fault for a failed call, classified by its status.
+  /// @param what the operation that failed, for the message
   Fault to_fault(Status status, const std::string &what) const;
 };
 

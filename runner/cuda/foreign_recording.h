@@ -1,4 +1,5 @@
-// Another system's module made ready for timing, in the process that holds it (docs/candidates.md). Thread: the job thread.
+// Recording of another system's module, which is timed in the process that holds the module
+// (docs/candidates.md). Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/cuda_torch.h"
@@ -12,10 +13,10 @@ public:
   std::string why_no_device_time() const override { return uncaptured; }
 
   std::shared_ptr<const CallHandle> call;
-  std::string uncaptured; ///< why it cannot be captured; empty: it can
+  std::string uncaptured; ///< why the call cannot be captured; empty if it can
 };
 
-/// The call of such a module that the operations are; nullptr: they are something else.
+/// The call of such a module, if it is the only operation; else nullptr.
 inline const TorchOperation *host_code_in(std::span<const Operation> operations) {
   const auto *torch =
       operations.size() == 1 ? std::get_if<TorchOperation>(&operations.front()) : nullptr;

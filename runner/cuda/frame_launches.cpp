@@ -1,4 +1,5 @@
-// Addresses are written into the packed arguments right before the launches.
+// Implementation of FrameLaunches. It writes addresses into the packed arguments right before the
+// launches.
 #include "runner/cuda/frame_launches.h"
 
 namespace warpwright::runner::cuda {
@@ -11,7 +12,7 @@ std::size_t FrameLaunches::begin_group() {
 void FrameLaunches::patch(void *at, Address address) {
   for (std::size_t place = places_.size(); place-- > 0;) {
     const Address first = places_[place].address;
-    // One past the end is an address of the place too: a kernel may be given an empty rest.
+    // The address one past the end belongs to the place too: an argument may be an empty rest.
     if (address >= first && address <= first + places_[place].size_bytes) {
       groups_.back().patches.push_back({at, place, address - first});
       return;

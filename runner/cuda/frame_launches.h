@@ -1,5 +1,6 @@
-// The launches and fills of a candidate's call, in groups between its torch calls, on memory whose addresses are told at each call.
-// Thread: the job thread. The modules of the functions must outlive it.
+// The launches and fills of a candidate's call, in groups between the torch calls. Each call passes
+// the addresses of its memory. Thread: the job thread. The modules of the functions must outlive
+// FrameLaunches.
 #pragma once
 
 #include "runner/cuda/plain_launches.h"
@@ -9,7 +10,8 @@
 
 namespace warpwright::runner::cuda {
 
-/// Memory that a call is told the address of; `address` is where it lay when the operations were bound.
+/// Memory whose address changes from call to call. `address` is the address to which the operations
+/// were bound.
 struct Place {
   Address address = 0;
   std::size_t size_bytes = 0;
@@ -17,11 +19,12 @@ struct Place {
 
 class FrameLaunches final : public CallExecutor {
 public:
-  /// @param places in the order in which calls tell their addresses; of two that share addresses the later holds
+  /// @param places in the order of the addresses that calls pass; if two places overlap, the later
+  ///        one takes precedence
   FrameLaunches(const Driver &driver, CUstream stream, std::vector<Place> places)
       : driver_(driver), stream_(stream), places_(std::move(places)) {}
 
-  /// What is added from here on is a group of its own. @return its number
+  /// Starts a new group for the following add() calls. @return the group's number
   std::size_t begin_group();
   void add(CUfunction function, const LaunchOperation &launch);
   void add(const FillOperation &fill);
@@ -29,7 +32,7 @@ public:
   int start_group(std::size_t group, const std::uint64_t *addresses) override;
 
 private:
-  /// The 8 bytes at `at` are to be the address of a place, and so much more.
+  /// Instruction to write the address of a place plus `offset` to the 8 bytes at `at`.
   struct Patch {
     void *at = nullptr;
     std::size_t place = 0;

@@ -1,4 +1,4 @@
-// See function_launch.h.
+// Implementation of function_launch.h.
 #include "runner/cuda/function_launch.h"
 
 #include "runner/cuda/device_info.h"
@@ -7,12 +7,12 @@ namespace warpwright::runner::cuda {
 namespace {
 
 constexpr std::uint32_t kDefaultSharedBytes =
-    48 * 1024; ///< more must be asked for (CUDA guide, 20.7.3)
+    48 * 1024; ///< larger sizes need opt-in (CUDA guide, 20.7.3)
 
 DeviceResult<void> ask_for_shared(const Driver &driver, CUdevice device, CUfunction function,
                                   const LaunchOperation &launch) {
   const int most = attribute(driver, kMaxSharedBytes, device);
-  int own = 0; // of the kernel's own arrays
+  int own = 0; // static shared memory of the kernel
   driver.cuFuncGetAttribute(&own, kFunctionSharedBytes, function);
   const std::int64_t wanted = std::int64_t{launch.shared_bytes} + own;
   if (most > 0 && wanted > most)

@@ -1,24 +1,29 @@
-// One launch of a loaded kernel: whether the device holds it, and the driver's call.
+// Launch of a loaded kernel: the check whether the device can hold the launch, and the driver call.
 //
-// A launch that the device cannot hold is Unsupported before it starts: it says nothing about the source, and a GPU with fewer
-// multiprocessors, a MIG slice of one, or one with less shared memory is no fault of the plan. Thread: any with the device's context.
+// A launch that exceeds the device is Unsupported and does not start. Such a launch is no error of
+// the source or the plan: the GPU may have fewer multiprocessors or less shared memory than others,
+// or may be a MIG slice. Thread: any with the device's context.
 #pragma once
 
 #include "runner/cuda/driver.h"
 
 namespace warpwright::runner::cuda {
 
-/// Blocks of the kernel that the device holds at once, whatever else runs there. The kernel's attributes must be set before.
+/// Number of the kernel's blocks that can be resident at once if nothing else runs on the device; 0
+/// without support for cooperative launches. The kernel's attributes must be set before.
 Result<std::int64_t> resident_blocks(const Driver &driver, CUdevice device, CUfunction function,
                                      const LaunchOperation &launch);
 
-/// Asks for the shared memory that the launch wants, and for a cooperative launch whether all its blocks fit at once.
-/// Faults: Unsupported with what is needed and what there is ("k needs 132 resident blocks, this device holds 98").
+/// Opts in to the shared memory that the launch needs. Checks that all blocks of a cooperative
+/// launch fit at once.
+/// Faults: Unsupported with the required and the available amount ("k needs 132 resident blocks,
+/// this device holds 98").
 DeviceResult<void> make_ready(const Driver &driver, CUdevice device, CUfunction function,
                               const LaunchOperation &launch);
 
-/// Starts it; a cooperative launch is one of the driver's, which takes all blocks or none, also in a stream that is captured.
-/// @param arguments to the bytes of each argument
+/// Starts the launch. Cooperative launches use cuLaunchCooperativeKernel, which starts all blocks
+/// or none, also while the stream is being captured.
+/// @param arguments pointers to the bytes of each argument
 Status start(const Driver &driver, CUfunction function, const LaunchOperation &launch,
              CUstream stream, void **arguments);
 

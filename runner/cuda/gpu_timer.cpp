@@ -1,4 +1,4 @@
-// The queue of one sample, and the graph that is stamped.
+// Implementation of GpuTimer: the queue of one sample, and the capture of graphs with time stamps.
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/probe.h"
 #include "runner/measure/median_interval.h"
@@ -10,15 +10,17 @@ namespace {
 
 constexpr unsigned kEventRecordExternal =
     1; ///< CU_EVENT_RECORD_EXTERNAL: an event node in a captured graph
-/// Launching a graph of a few nodes takes the host under 10 us; the L2 write before covers most of
-/// it already.
+/// Duration of the delay kernel. The host launches a graph of a few nodes in less than 10 us, and
+/// the preceding L2 flush already covers most of that time.
 constexpr unsigned long long kDelayNs = 20'000;
-/// Graphs are made anew again and again: where one came to lie moves its samples by up to 100 ns.
+/// Number of rounds, each with newly captured graphs, because the location of a graph in memory
+/// shifts its samples by up to 100 ns.
 constexpr int kBracketRounds = 8;
 constexpr std::size_t kRunsAGraph = 10;
-/// As many graphs as a session times in turn (two sides, three input sets): the one launched last starts sooner.
+/// Number of graphs timed in turn, as many as in a session (two sides, three input sets). The
+/// number matters because the graph that was launched last starts sooner.
 constexpr std::size_t kGraphsInTurn = 6;
-/// An idle GPU raises its clocks when it gets work; what is timed before that is longer.
+/// Time that an idle GPU needs to raise its clocks once it gets work. Earlier samples are too long.
 constexpr std::chrono::milliseconds kClockRise{60};
 
 constexpr const char *kDelaySource = R"(
@@ -162,7 +164,7 @@ std::optional<std::vector<TimedGraph>> GpuTimer::capture_in_turn(CUfunction prob
 }
 
 std::optional<double> GpuTimer::measure_bracket(std::optional<double> probe_ns) {
-  const auto with_probe = time_often(probe_); // under CUPTI this tells its duration
+  const auto with_probe = time_often(probe_); // under CUPTI, these runs measure the probe itself
   if (probe_ns)
     return with_probe ? std::optional(*with_probe - *probe_ns) : std::nullopt;
   return time_often(nullptr);

@@ -1,15 +1,18 @@
-// Times one CUDA graph on a GPU: cold L2, host jitter kept out, throttled samples marked.
+// Timer of one CUDA graph on a GPU, with a cold L2 cache, without host jitter, and with marks on
+// throttled samples.
 //
-// What lies between the two time stamps: the plan's kernels and memsets as graph nodes, and the
-// graph's own node-to-node gaps; the stamps are event nodes of the same graph, so launching the
-// graph is not in it. Queue of one sample: [flush of the L2, see l2_flush.h] [delay kernel] [graph: stamp, plan, stamp]. The delay keeps the GPU busy until the host has queued the
-// graph. Nothing is subtracted from samples; what the two stamps cost beyond a kernel is measured at the
-// start of each process, by the same queue with the probe kernel, so that a kernel's own time can be told beside.
+// The measured interval contains the plan's kernels and memsets as graph nodes, and the gaps
+// between the nodes. The two time stamps are event nodes of the same graph, so the interval does
+// not contain the graph launch. Queue of one sample: [L2 flush, see l2_flush.h] [delay kernel]
+// [graph: stamp, plan, stamp]. The delay keeps the GPU busy until the host has queued the graph.
+// Nothing is subtracted from samples. Each process measures at its start, by the same queue with
+// the probe kernel, how much two stamps add to the time of a kernel. Reports can then also give the
+// kernel's own time.
 //
-// When the stop event was recorded nothing of the plan is left: device code cannot start kernels (that
-// needs cudadevrt, which NVRTC's whole-program cubins cannot be linked with; tests/runner/nvrtc_test.cpp
-// holds the proof), has no other streams, and its stores are visible at the end of the grid.
-// Thread: the job thread.
+// When the stop event is recorded, no work of the plan remains. Device code cannot start kernels:
+// that needs cudadevrt, with which NVRTC's whole-program cubins cannot be linked
+// (tests/runner/nvrtc_test.cpp tests this). Device code has no other streams, and its stores are
+// visible at the end of the grid. Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/compiler.h"
@@ -23,7 +26,7 @@ namespace warpwright::runner::cuda {
 
 inline constexpr int kCaptureRelaxed = 2; ///< CU_STREAM_CAPTURE_MODE_RELAXED
 
-/// A plan as an executable graph between two event nodes.
+/// Executable graph of a plan between two event nodes.
 struct TimedGraph {
   Event start, stop;
   GraphExec executable;
@@ -34,30 +37,32 @@ public:
   static DeviceResult<std::unique_ptr<GpuTimer>>
   make(const Driver &driver, CUstream stream, Compiler &compiler, const model::DeviceInfo &device);
 
-  /// What `enqueue` puts on the stream becomes the graph; nothing runs.
+  /// Captures the work that `enqueue` puts on the stream as a graph. Nothing runs.
   DeviceResult<TimedGraph> capture(int mode, const std::function<void()> &enqueue);
   /// Queues one sample without waiting for it.
   DeviceResult<void> start(const TimedGraph &graph);
-  /// Queues what comes before the graph of a sample, for a graph that somebody else launches.
+  /// Queues the flush and the delay of one sample, for a graph that the caller launches.
   DeviceResult<void> start_before();
-  /// After the stream has ended.
+  /// Reads the sample of a graph. Call when the stream is idle.
   DeviceResult<Sample> read(const TimedGraph &graph) {
     return read(graph.start.get(), graph.stop.get());
   }
   DeviceResult<Sample> read(CUevent start, CUevent stop);
-  /// As Device::set_thorough_flush().
+  /// See Device::set_thorough_flush().
   void set_thorough_flush(bool thorough) { thorough_flush_ = thorough; }
-  /// Queues the flush of the L2 alone.
+  /// Queues only the L2 flush.
   DeviceResult<void> flush();
-  /// A sample of this time, with what the driver says of clocks now.
+  /// A sample with this time and the current clock readings.
   Sample sample_of(double ns);
-  /// What lies between two stamps beyond the kernel between them, ns, from many samples. Waits for the stream.
-  /// @param probe_ns duration of the probe kernel; absent: the stamps have nothing between them, which costs less
+  /// The time in ns that two stamps add to the kernel between them, from many samples. Waits for
+  /// the stream.
+  /// @param probe_ns duration of the probe kernel; if absent, the result is the time between two
+  ///        stamps with nothing between them, which is less
   std::optional<double> measure_bracket(std::optional<double> probe_ns);
-  /// A graph of the probe kernel to be timed as any other, each time another one of several that are made anew now and then; nullptr
-  /// when it cannot be made.
+  /// A graph of the probe kernel, for timing like any other graph. Calls rotate through several
+  /// graphs, which are recaptured from time to time. nullptr if the capture fails.
   const TimedGraph *next_probe();
-  /// "580.159.04"; empty without NVML.
+  /// The driver's version, such as "580.159.04"; empty without NVML.
   const std::string &driver_version() const { return throttle_.driver_version(); }
 
 private:
@@ -68,11 +73,12 @@ private:
 
   DeviceResult<CUfunction> load(Compiler &compiler, const char *source, const char *kernel,
                                 Module &module);
-  /// Time between the stamps, ns, from many samples; of the probe, or of nothing (nullptr).
+  /// Time between the stamps in ns, from many samples, with the given kernel or nothing (nullptr)
+  /// between them. nullopt if the device fails.
   std::optional<double> time_often(CUfunction probe);
-  /// Adds samples of each graph; false: the device failed.
+  /// Appends samples of each graph. @return false if the device failed
   bool time_in_turn(const std::vector<TimedGraph> &graphs, std::vector<double> &samples);
-  /// Several graphs of one kernel, or of nothing (nullptr).
+  /// Several graphs of one kernel, or of nothing (nullptr). nullopt if the device fails.
   std::optional<std::vector<TimedGraph>> capture_in_turn(CUfunction probe);
 
   const Driver &driver_;
@@ -83,7 +89,7 @@ private:
   CUfunction delay_ = nullptr, probe_ = nullptr;
   Memory probe_memory_;
   std::vector<TimedGraph> probes_;
-  std::size_t probe_runs_ = 0; ///< of probes_
+  std::size_t probe_runs_ = 0; ///< number of runs of the current probes_
   ThrottleMonitor throttle_;
 };
 

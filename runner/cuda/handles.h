@@ -1,5 +1,5 @@
-// Owners of the driver's objects. Each destroys what it holds; a lost context makes that a no-op in
-// the driver. Thread: the job thread. The Driver must outlive them.
+// Owners of driver objects. Each owner destroys its object; if the context is lost, the driver
+// ignores that. Thread: the job thread. The Driver must outlive the owners.
 #pragma once
 
 #include "runner/cuda/driver.h"
@@ -8,7 +8,7 @@
 
 namespace warpwright::runner::cuda {
 
-/// Owns one driver object. `Destroy` is the pointer to Driver's member that ends it.
+/// Owner of one driver object. `Destroy` points to the member of Driver that destroys the object.
 template <class Handle, auto Destroy>
 class Owned {
 public:
@@ -39,7 +39,7 @@ using Event = Owned<CUevent, &Driver::cuEventDestroy>;
 using Graph = Owned<CUgraph, &Driver::cuGraphDestroy>;
 using GraphExec = Owned<CUgraphExec, &Driver::cuGraphExecDestroy>;
 
-/// The device's primary context, current on the thread that made it.
+/// The device's primary context, current on the thread that made this object.
 class PrimaryContext {
 public:
   PrimaryContext(const Driver &driver, CUdevice device) : driver_(driver), device_(device) {

@@ -9,7 +9,7 @@ constexpr int kFirstWithPriorities = 80;
 constexpr unsigned kThreads = 256, kBlocksPerMultiprocessor = 8;
 constexpr std::uint64_t kLineBytes = 128;
 
-/// PTX ISA: createpolicy, st with a cache hint, applypriority.
+/// Instructions from the PTX ISA: createpolicy, st with a cache hint, applypriority.
 constexpr const char *kSource = R"(
 extern "C" __global__ void ww_write_evict_last(uint4 *to, unsigned long long count, unsigned value) {
   unsigned long long policy;
@@ -52,7 +52,7 @@ DeviceResult<L2Flush> L2Flush::make(const Driver &driver, Compiler &compiler,
 
 Status L2Flush::run(const Driver &driver, CUstream stream, bool thorough) {
   std::size_t carved_out = 0;
-  // A GPU without such a carve-out refuses the question.
+  // The query fails on a GPU without a carve-out.
   if (driver.cuCtxGetLimit(&carved_out, kLimitPersistingL2) == 0 && carved_out > 0)
     if (const Status status = driver.cuCtxSetLimit(kLimitPersistingL2, 0); status != 0)
       return status;

@@ -1,10 +1,12 @@
-// Empties the L2 cache of what earlier runs left there.
+// Flush of the L2 cache, which removes data of earlier runs.
 //
-// A carve-out for persisting lines is closed, and such lines are made ordinary again: neither is enough by itself. Then twice the
-// L2's size is written. Lines that a kernel asked to be evicted last (createpolicy, prefetch) outlive that. A thorough flush
-// first writes twice the L2's size with that priority, and makes these lines ordinary; it takes three times as long. The written value
-// changes, so that no compression or write elision can make it free. GPUs before compute capability 8.0 know no
-// priorities, and both flushes are the same. Thread: the job thread.
+// The flush closes the carve-out for persisting lines and makes persisting lines ordinary; neither
+// step is enough by itself. It then writes twice the size of the L2. Lines that a kernel marked as
+// evict-last (createpolicy, prefetch) survive these writes. A thorough flush first writes twice the
+// size of the L2 with evict-last priority and makes those lines ordinary; it takes three times as
+// long. The written value changes with each flush, so that compression or write elision cannot skip
+// the writes. GPUs before compute capability 8.0 have no priorities, so both kinds of flush are the
+// same there. Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/compiler.h"
@@ -15,7 +17,6 @@ namespace warpwright::runner::cuda {
 class L2Flush {
 public:
   L2Flush() = default;
-  /// @param capability 90 for 9.0
   static DeviceResult<L2Flush> make(const Driver &driver, Compiler &compiler,
                                     const model::DeviceInfo &device);
 
@@ -26,7 +27,7 @@ private:
 
   Memory memory_;
   Module module_;
-  CUfunction write_ = nullptr, relax_ = nullptr; ///< null: the GPU knows no priorities
+  CUfunction write_ = nullptr, relax_ = nullptr; ///< null if the GPU has no priorities
   std::uint64_t words_ = 0;
   unsigned blocks_ = 1;
   unsigned value_ = 0;

@@ -1,4 +1,5 @@
-// The newest block of a size is taken first: what is left are those that nobody asked for in a while.
+// Implementation of MemoryPool. take() returns the newest block of a size, so the oldest blocks in
+// the pool are those that no buffer has needed for a while.
 #include "runner/cuda/memory_pool.h"
 
 #include <algorithm>

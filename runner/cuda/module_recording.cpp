@@ -1,4 +1,4 @@
-// Warm-up, capture, and the program of the call.
+// Implementation of ModuleRecorder: warm-up, capture, and the program of the timed call.
 #include "runner/cuda/module_recording.h"
 
 #include <algorithm>
@@ -7,7 +7,8 @@ namespace warpwright::runner::cuda {
 namespace {
 
 constexpr unsigned kEventRecordExternal = 1; ///< CU_EVENT_RECORD_EXTERNAL
-/// Before a capture, as PyTorch's notes on CUDA graphs ask: cuDNN chooses plans, cuBLAS makes workspaces.
+/// Runs before a capture, as PyTorch's notes on CUDA graphs require: cuDNN chooses plans, and
+/// cuBLAS allocates workspaces.
 constexpr int kWarmUps = 3;
 
 std::size_t size_bytes_of(const TensorArgument &tensor) {
@@ -23,13 +24,14 @@ std::size_t size_bytes_of(const TensorArgument &tensor) {
 
 Place place_of(const TensorArgument &tensor) { return {tensor.address, size_bytes_of(tensor)}; }
 
-/// Whether a result of torch updates state, which kernels then read where it is.
+/// Whether a result of torch updates an argument (state). Kernels then read the argument's memory.
 bool is_argument(const CallFrame &frame, const TensorArgument &result) {
   return std::ranges::find(frame.arguments, result.address, &TensorArgument::address) !=
          frame.arguments.end();
 }
 
-/// Where torch's results are instead of in the buffers that they will be published to.
+/// An unpublished result of torch: `to` is the result's address, and `from` is the buffer that the
+/// result will be published to.
 struct Moved {
   Place from;
   Address to = 0;
@@ -167,7 +169,7 @@ DeviceResult<void> ModuleRecorder::make_call(std::span<const Operation> operatio
         results.push_back(is_argument(frame, result) ? Place() : place_of(result));
     }
   if (program.module == 0) {
-    // What a torch call makes is not made by the call itself.
+    // The call does not allocate temporaries that are results of torch calls.
     std::erase_if(program.frame.temporaries, [&](const TensorArgument &temporary) {
       return std::ranges::find(results, temporary.address, &Place::address) != results.end();
     });

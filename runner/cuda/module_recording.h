@@ -1,8 +1,10 @@
-// One side of a torch task made ready for timing: a graph that torch captured, with our two time stamps in it, and a call from
-// Python. docs/internals/torch-worker.md says what lies between the clocks.
+// Recording of one side of a torch task for timing: a graph that torch captures, with the runner's
+// two time stamps in it, and a call from Python. docs/internals/torch-worker.md describes the
+// measured intervals.
 //
-// Torch captures because its allocator must know: what a capture allocates stays where it is as long as the graph lives, so the
-// addresses of torch's results, which later kernels of the same recording read, are fixed in it. Thread: the job thread.
+// Torch does the capture, because its allocator must know about it. Memory allocated during a
+// capture stays in place as long as the graph exists. The graph's kernels can therefore read
+// torch's results at fixed addresses. Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/cuda_torch.h"
@@ -18,17 +20,17 @@ public:
   explicit ModuleRecording(CudaTorch &torch) : torch_(torch) {}
   ~ModuleRecording() override;
 
-  /// Before each run: see TorchHost::refresh().
+  /// Call before each run; see TorchHost::refresh().
   DeviceResult<void> refresh() const;
 
   std::string why_no_device_time() const override { return uncaptured; }
 
-  std::string uncaptured; ///< what torch said, where the module cannot be captured
+  std::string uncaptured; ///< torch's error if the module cannot be captured; else empty
   Event start, stop;
-  std::int64_t graph = -1; ///< torch's
-  std::int64_t call = -1;  ///< to be timed as called
+  std::int64_t graph = -1; ///< handle of torch's graph
+  std::int64_t call = -1;  ///< handle of the timed call from Python
   std::unique_ptr<FrameLaunches> launches;
-  std::vector<std::shared_ptr<const CallHandle>> calls; ///< of the operations
+  std::vector<std::shared_ptr<const CallHandle>> calls; ///< torch calls among the operations
 
 private:
   CudaTorch &torch_;
@@ -36,7 +38,7 @@ private:
 
 class ModuleRecorder {
 public:
-  /// @param prepare checks a launch and returns its function, ready to be started
+  /// @param prepare checks a launch and returns its function, ready for starting
   ModuleRecorder(const Driver &driver, CUstream stream, CudaTorch &torch, Device &device,
                  std::function<DeviceResult<CUfunction>(const LaunchOperation &)> prepare)
       : driver_(driver), stream_(stream), torch_(torch), device_(device),

@@ -1,4 +1,4 @@
-// Copies of the operations, and the calls.
+// Implementation of PlainLaunches.
 #include "runner/cuda/plain_launches.h"
 
 #include "runner/cuda/function_launch.h"

@@ -1,5 +1,6 @@
-// A plan as a program would start it: driver calls on one stream, made ready so that nothing of the runner
-// lies between them. Thread: the job thread. The modules of the functions must outlive it.
+// A plan as a sequence of driver calls on one stream, as a user's program would start it. The calls
+// are prepared in advance, so that the runner adds no work between them. Thread: the job thread.
+// The modules of the functions must outlive PlainLaunches.
 #pragma once
 
 #include "runner/cuda/driver.h"
@@ -10,21 +11,21 @@ namespace warpwright::runner::cuda {
 
 class PlainLaunches {
 public:
-  /// @return what will be launched: its arguments' bytes may be changed before each start
+  /// @return the stored launch; the bytes of its arguments may be changed before each start()
   LaunchOperation &add(CUfunction function, const LaunchOperation &launch);
-  /// @return likewise; nullptr where nothing is to be filled
+  /// @return the stored fill, which may be changed likewise; nullptr if the fill has no bytes
   FillOperation *add(const FillOperation &fill);
-  /// Starts everything in order; the first status that is not success.
+  /// Starts all operations in order. @return the first status that is not success, else 0
   Status start(const Driver &driver, CUstream stream);
 
 private:
   struct Call {
     CUfunction function = nullptr; ///< null: a fill
     LaunchOperation launch;
-    std::vector<void *> arguments; ///< into launch.arguments
+    std::vector<void *> arguments; ///< pointers to the bytes of launch.arguments
     FillOperation fill;
   };
-  std::deque<Call> calls_; ///< whose elements stay where they are
+  std::deque<Call> calls_; ///< a deque, so that elements keep their addresses
 };
 
 } // namespace warpwright::runner::cuda

@@ -9,13 +9,13 @@ namespace warpwright::runner::cuda {
 
 Result<double> measure_probe_with_cupti(int ordinal) {
   auto cupti = TRY(Cupti::start());
-  const auto device = make_cuda_device(ordinal); // measures its bracket, which runs the probe
+  const auto device = make_cuda_device(ordinal); // start-up measures the bracket with the probe
   if (!device)
     return std::unexpected(device.error());
   std::vector<double> durations = cupti.durations_of(kProbeKernel);
   if (durations.empty())
     return fail("CUPTI told of no launch of the probe kernel");
-  // Most of them warm the GPU up (GpuTimer::measure_bracket()).
+  // Most runs only warm up the GPU (GpuTimer::measure_bracket()), so only the last quarter counts.
   durations.erase(durations.begin(),
                   durations.end() - static_cast<std::ptrdiff_t>((durations.size() + 3) / 4));
   return mean_of_middle_half(durations);

@@ -1,10 +1,12 @@
-// The probe: a small kernel whose duration CUPTI tells once, so that what two time stamps cost beyond a
-// kernel can be told in every process without CUPTI.
+// The probe: a small kernel whose duration is measured once with CUPTI. With this duration, every
+// process can find the overhead of two time stamps without CUPTI.
 //
-// Time stamps as graph nodes lie further apart than the kernel between them is long, by the same amount for
-// kernels of any length from about 2 us on (bench/honesty/cupti.py shows it; shorter ones hide some of it, so the
-// probe copies memory for that long). GpuTimer::measure_bracket() times the probe between stamps; less its duration
-// that is the amount. Both are means of the middle half of many samples, for the timer's tick is 32 ns. Thread: any.
+// The interval between two time stamps that are graph nodes is longer than the kernel between them.
+// The difference is the same for all kernels of at least about 2 us (bench/honesty/cupti.py shows
+// this). Shorter kernels hide a part of the difference, so the probe copies memory for about 2 us.
+// GpuTimer::measure_bracket() times the probe between stamps and subtracts the probe's duration.
+// Both numbers are means of the middle half of many samples, because the timer's tick is 32 ns.
+// Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -24,13 +26,13 @@ extern "C" __global__ void ww_probe(const float *in, float *out) {
 )";
 inline constexpr unsigned kProbeBlocks = 1024, kProbeThreads = 256;
 
-/// Duration of the probe with a cold L2, by CUPTI, ns. Starts the device under CUPTI, so it belongs into a
-/// process of its own. Errors: no CUPTI, no such GPU.
+/// Duration of the probe in ns with a cold L2, measured with CUPTI. Starts the device under CUPTI,
+/// so call this function in a separate process. Errors: no CUPTI, no such GPU.
 Result<double> measure_probe_with_cupti(int ordinal);
 
-/// The variable in which a worker is told that duration, ns.
+/// The environment variable that passes the probe's duration in ns to a worker.
 inline constexpr const char *kProbeVariable = "WARPWRIGHT_PROBE_NS";
-/// Its value; nullopt when it is not set.
+/// Value of kProbeVariable; nullopt if it is not set or not positive.
 std::optional<double> told_probe_ns();
 
 } // namespace warpwright::runner::cuda

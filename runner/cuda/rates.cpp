@@ -1,6 +1,6 @@
-// Best of several runs: a ceiling is a maximum. Copy of 1 GiB where memory allows; FP32 by chains
-// of fused multiply-adds in registers, with enough of them independent to fill the pipelines; tensor cores by
-// tensor_kernels.h.
+// Measurement of a GPU's peak rates, each from the best of several runs. Bandwidth: a copy of 1
+// GiB, or less on small GPUs. FP32: chains of fused multiply-adds in registers, with enough
+// independent chains to fill the pipelines. Tensor cores: the kernels of tensor_kernels.h.
 #include "runner/cuda/rates.h"
 #include "runner/cuda/handles.h"
 #include "runner/cuda/probe.h"
@@ -29,7 +29,7 @@ extern "C" __global__ void ww_fma(float *out, float b, int iterations) {
 }
 )";
 
-/// Shortest of several runs, ns; 0 when something fails.
+/// Shortest time of several runs in ns; 0 if a run fails.
 double best_ns(const Driver &driver, CUstream stream, const std::function<Status()> &enqueue) {
   const Event start = make_event(driver), stop = make_event(driver);
   double best = 0;
@@ -65,7 +65,7 @@ std::optional<double> measure_copy(const Driver &driver, CUstream stream,
   return ns > 0 ? std::optional(2.0 * static_cast<double>(bytes) / ns * 1e9) : std::nullopt;
 }
 
-/// Shortest run of a kernel that takes (float *, arguments...), ns; 0 when something fails.
+/// Shortest run in ns of a kernel with parameters (float *, arguments...); 0 if a step fails.
 double best_kernel_ns(const Driver &driver, CUstream stream, Compiler &compiler,
                       const std::string &source, const std::string &name, unsigned blocks,
                       unsigned threads, const std::vector<void *> &arguments) {
@@ -111,14 +111,14 @@ std::optional<double> measure_tensor(const Driver &driver, CUstream stream, Comp
   return ns > 0 ? std::optional(flops / ns * 1e9) : std::nullopt;
 }
 
-/// With their names in JSON.
+/// Names of the rates in JSON, and their members.
 constexpr std::pair<const char *, std::optional<double> model::DeviceInfo::*> kRates[] = {
     {"copy", &model::DeviceInfo::copy_bytes_per_s},
     {"fp32", &model::DeviceInfo::fp32_flops_per_s},
     {"tf32", &model::DeviceInfo::tf32_flops_per_s},
     {"bf16", &model::DeviceInfo::bf16_flops_per_s}};
 
-/// Whether the process was told them.
+/// Reads the rates from kRatesVariable. @return whether the copy and FP32 rates are known
 bool take_told(model::DeviceInfo &info) {
   const char *told = std::getenv(kRatesVariable);
   const auto document = nlohmann::json::parse(told ? told : "", nullptr, false);
@@ -136,7 +136,7 @@ void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTim
                int capability, int multiprocessors, model::DeviceInfo &info) {
   info.probe_ns = told_probe_ns();
   info.bracket_ns =
-      timer.measure_bracket(info.probe_ns); // of this process: it depends on who traces it
+      timer.measure_bracket(info.probe_ns); // differs between processes with and without tracing
   if (take_told(info))
     return;
   info.copy_bytes_per_s = measure_copy(driver, stream, info.memory_bytes);

@@ -1,11 +1,11 @@
-// What workers that use NVRTC are let near. Thread: any.
+// Sandbox of workers that use NVRTC. Thread: any.
 #pragma once
 
 #include "runner/isolation/isolation.h"
 
 namespace warpwright::runner {
 
-/// NVRTC and the toolkit's headers.
+/// A sandbox that can read NVRTC and the toolkit's headers.
 Sandbox cuda_sandbox(WorkerKind kind);
 
 } // namespace warpwright::runner

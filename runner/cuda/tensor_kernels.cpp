@@ -1,6 +1,7 @@
-// The sources. PTX ISA 9.0, "Matrix multiply-accumulate" and "Asynchronous warpgroup level matrix
-// instructions". Operands are zeros: a ceiling wants the highest clock. The results are used in a way that
-// never happens, so that no compiler drops them.
+// Sources of the tensor-core kernels. See PTX ISA 9.0, "Matrix multiply-accumulate" and
+// "Asynchronous warpgroup level matrix instructions". The operands are zeros, because a peak rate
+// needs the highest clock. The kernels store their results under a condition that is never true, so
+// that the compiler keeps the computation.
 #include "runner/cuda/tensor_kernels.h"
 
 #include "arch/generations.h"
@@ -8,11 +9,11 @@
 namespace warpwright::runner::cuda {
 namespace {
 
-/// Independent accumulators of a warp: their latency is hidden behind each other.
+/// Number of independent accumulators per warp, which hide each other's latency.
 constexpr int kChains = 8;
-/// Of one wgmma: 64 x 256 results over a warpgroup of 128 threads.
+/// Accumulator registers per thread of one wgmma: 64 x 256 results in a warpgroup of 128 threads.
 constexpr int kWgmmaRegisters = 128;
-/// wgmmas between two waits.
+/// Number of wgmmas between two waits.
 constexpr int kWgmmasAnIteration = 8;
 
 constexpr const char *kMmaSource = R"(
@@ -31,7 +32,8 @@ extern "C" __global__ void ww_tensor(float *never, int iterations) {
 }
 )";
 
-/// Tiles without swizzle: 8 rows of 16 bytes are one piece of 128 bytes, two pieces make the depth.
+/// Tiles have no swizzle: 8 rows of 16 bytes form one block of 128 bytes, and two blocks form the
+/// depth.
 constexpr const char *kWgmmaSource = R"(
 __device__ inline unsigned long long tile(const void *shared) {
   unsigned long long address = static_cast<unsigned>(__cvta_generic_to_shared(shared));

@@ -1,8 +1,9 @@
-// Kernels that keep the tensor cores busy and do nothing else, for measuring what they reach.
+// Kernels that only keep the tensor cores busy, for measuring their peak rate.
 //
-// wgmma on Hopper (sm_90), whose mma.sync reaches about half; mma.sync on Ampere, Ada and consumer Blackwell.
-// None for data-centre Blackwell (sm_100 to sm_110): its tensor cores are reached by tcgen05 alone, which this
-// leaves out, and a rate that kernels can surpass would be no ceiling. Thread: pure functions.
+// Hopper (sm_90) uses wgmma, because its mma.sync reaches about half the rate. Ampere, Ada and
+// consumer Blackwell use mma.sync. There is no kernel for data-center Blackwell (sm_100 to sm_110):
+// its full rate needs tcgen05, which is not implemented here, and a rate that kernels can exceed
+// would be no upper bound. Thread: pure functions.
 #pragma once
 
 #include <optional>
@@ -15,9 +16,9 @@ enum class TensorType { Tf32, Bf16 };
 struct TensorKernel {
   std::string source;
   std::string name;          ///< takes (float *never_written, int iterations)
-  unsigned threads = 0;      ///< a block
-  double flops = 0;          ///< of one block and iteration
-  unsigned blocks_an_sm = 0; ///< enough to fill it
+  unsigned threads = 0;      ///< per block
+  double flops = 0;          ///< per block and iteration
+  unsigned blocks_an_sm = 0; ///< enough to fill a multiprocessor
 };
 
 /// @param capability 10 * major + minor

@@ -1,10 +1,11 @@
-// NVML calls; names and values from the NVML API reference.
+// Implementation of ThrottleMonitor. Names and values are from the NVML API reference.
 #include "runner/cuda/throttle_monitor.h"
 
 namespace warpwright::runner::cuda {
 namespace {
 
-/// nvmlClocksEventReason*: SwPowerCap; and HwSlowdown, SwThermal, HwThermal, HwPowerBrake.
+/// nvmlClocksEventReason* bits. kPowerCap: SwPowerCap. kThrottled: HwSlowdown, SwThermal,
+/// HwThermal, HwPowerBrake.
 constexpr unsigned long long kPowerCap = 0x4, kThrottled = 0x8 | 0x20 | 0x40 | 0x80;
 /// nvmlClockType_t and nvmlTemperatureSensors_t.
 constexpr int kSmClock = 1, kMemoryClock = 2, kGpuSensor = 0;
@@ -20,7 +21,7 @@ ThrottleMonitor::ThrottleMonitor(const std::string &gpu_uuid)
   auto *by_uuid = library_.find<int(const char *, Handle *)>("nvmlDeviceGetHandleByUUID");
   auto *version = library_.find<int(char *, unsigned)>("nvmlSystemGetDriverVersion");
   for (const char *symbol : {"nvmlDeviceGetCurrentClocksThrottleReasons",
-                             "nvmlDeviceGetCurrentClocksEventReasons"}) // its newer name
+                             "nvmlDeviceGetCurrentClocksEventReasons"}) // the newer name
     if (!throttle_reasons_)
       throttle_reasons_ = library_.find<int(Handle, unsigned long long *)>(symbol);
   clock_ = library_.find<int(Handle, int, unsigned *)>("nvmlDeviceGetClockInfo");

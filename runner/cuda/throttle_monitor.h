@@ -1,6 +1,7 @@
-// The GPU's clocks, temperature and what holds them down, through NVML, which may be absent: then nothing is
-// ever throttled, no reading has a value, and driver_version() is empty, which says so. Asked at most every
-// 10 ms: NVML is slow, and clocks are slower. Thread: the job thread.
+// Monitor of the GPU's clocks, temperature and throttle reasons through NVML. Without NVML, no
+// sample counts as throttled, no reading has a value, and driver_version() is empty. The monitor
+// queries NVML at most every 10 ms, because NVML is slow and clocks change slowly. Thread: the job
+// thread.
 #pragma once
 
 #include "support/shared_library.h"
@@ -13,15 +14,16 @@ namespace warpwright::runner::cuda {
 
 class ThrottleMonitor {
 public:
-  /// @param gpu_uuid "GPU-..." as DeviceInfo::identifier
+  /// @param gpu_uuid "GPU-...", the value of DeviceInfo::identifier
   explicit ThrottleMonitor(const std::string &gpu_uuid);
   ~ThrottleMonitor();
   ThrottleMonitor(const ThrottleMonitor &) = delete;
 
-  /// Asks again where the last answers are old.
+  /// Queries NVML if the last query is at least 10 ms old.
   void refresh();
-  /// Of the last refresh(): held down by heat or hardware. A power cap is no such reason: large GPUs touch it
-  /// in every dense kernel, and it hits both sides of an interleaved pair alike; the reading names it.
+  /// Whether heat or hardware limited the clocks at the last query. A power cap does not count:
+  /// large GPUs reach it in every dense kernel, and it affects both sides of an interleaved pair
+  /// equally. clocks() reports it.
   bool is_throttled() const { return throttled_; }
   const ClockReading &clocks() const { return clocks_; }
   const std::string &driver_version() const { return driver_version_; }

@@ -1,5 +1,5 @@
-// The search for NVRTC and headers. pip's layouts: nvidia/cu13/{lib,include} since CUDA 13, before
-// that nvidia/cuda_nvrtc/lib and nvidia/cuda_runtime/include.
+// Search for NVRTC, CUPTI and the headers. Layouts of pip's packages: nvidia/cu13/{lib,include}
+// since CUDA 13, before that nvidia/cuda_nvrtc/lib and nvidia/cuda_runtime/include.
 #include "runner/cuda/toolkit.h"
 
 #include <cstdlib>
@@ -87,7 +87,7 @@ ToolkitPaths find_toolkit() {
       if (paths.include_dirs.empty())
         add_include(paths, package / include);
   }
-  for (const char *name : kNvrtcNames) // LD_LIBRARY_PATH and ld.so.cache
+  for (const char *name : kNvrtcNames) // for LD_LIBRARY_PATH and ld.so.cache
     paths.nvrtc.emplace_back(name);
   for (const char *name : kCuptiNames)
     paths.cupti.emplace_back(name);

@@ -1,4 +1,4 @@
-// Where this machine keeps NVRTC and the toolkit's headers. Thread: any.
+// Locations of NVRTC, CUPTI and the toolkit's headers on this machine. Thread: any.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,15 @@ struct ToolkitPaths {
   std::vector<std::string> nvrtc; ///< candidates for dlopen, best first
   std::vector<std::string> cupti; ///< likewise
   std::vector<std::filesystem::path>
-      include_dirs; ///< that exist: the toolkit's include, and its cccl
+      include_dirs; ///< existing folders: the toolkit's include, and its cccl
 };
 
-/// CUDA_HOME, CUDA_PATH, /usr/local/cuda, /opt/cuda, then pip's packages beside each python3 on
-/// PATH.
+/// Searches CUDA_HOME, CUDA_PATH, /usr/local/cuda and /opt/cuda, then pip's packages of the Python
+/// interpreters in VIRTUAL_ENV and on PATH and of ~/.local. Libraries are also tried by name.
 ToolkitPaths find_toolkit();
 
-/// Where the runner keeps what it need not do twice: $XDG_CACHE_HOME/warpwright, else ~/.cache/warpwright; empty when neither is set.
+/// The runner's cache folder: $XDG_CACHE_HOME/warpwright, else ~/.cache/warpwright. Empty if
+/// neither XDG_CACHE_HOME nor HOME is set.
 std::filesystem::path cache_directory();
 
 } // namespace warpwright::runner::cuda

@@ -1,4 +1,4 @@
-// Asking for the child, and one request after the other.
+// Implementation of ChildHost: start of the child process, and requests to it, one at a time.
 #include "runner/torch/child_host.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-/// Address space of the memory: a quarter of the machine's memory is given out, and pieces of it lie apart.
+/// Address space of the shared memory: half the machine's memory. GuardedMemory hands out at most a
+/// quarter; the rest allows for fragmentation.
 std::size_t arena_bytes() {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) / 2 * page;

@@ -1,10 +1,12 @@
-// Torch in a child process, for the CPU backend: that process holds Clang, which shares no process with LibTorch.
+// TorchHost with torch in a child process, for the CPU backend. The backend's process contains
+// Clang, which must not share a process with LibTorch.
 //
-// The child is the user's Python interpreter (WARPWRIGHT_PYTHON, or python3 on PATH) running child_host.py. The worker's supervisor
-// starts it in an enclosure of its own for the first torch task. Requests are JSON-RPC on its standard streams;
-// tensors lie in memory that both processes have mapped: the device allocates in it, and what is sent are offsets. A child that
-// dies or does not answer before the deadline takes the device with it: the worker reports that and is started anew.
-// Thread: the job thread.
+// The child is the user's Python interpreter (WARPWRIGHT_PYTHON, or python3 on PATH) running
+// child_host.py. The worker's supervisor starts the child in a separate enclosure at the first
+// torch task. Requests are JSON-RPC on the child's standard streams. Tensors lie in memory that
+// both processes map: the device allocates in it, and requests contain offsets. If the child dies
+// or does not answer before the deadline, the device counts as lost: the worker reports that and is
+// restarted. Thread: the job thread.
 #pragma once
 
 #include "runner/device/torch_host.h"
@@ -17,7 +19,7 @@
 
 namespace warpwright::runner {
 
-/// Memory that a child process sees too. Sparse: pages exist when they were written.
+/// Memory shared with a child process. It is sparse: pages are allocated when first written.
 struct SharedMemory {
   int descriptor = -1;
   std::size_t size_bytes = 0;
@@ -25,23 +27,25 @@ struct SharedMemory {
 
 class ChildHost final : public TorchHost {
 public:
-  /// Memory and pipes, before the process is held in.
-  /// @param folder with the Python files and the worker's library
-  /// Errors: no such files.
+  /// Creates the shared memory and the pipes. Call before the process enters its isolation.
+  /// @param folder contains the Python files and the worker's library
+  /// Errors: the files are missing; no memory or pipes.
   static Result<std::unique_ptr<ChildHost>> make(const std::filesystem::path &folder);
-  /// For this process's supervisor; once.
+  /// The programs that this process may request from its supervisor. Call once.
   std::map<std::string, EnclosedProgram> programs();
   ~ChildHost() override;
 
   SharedMemory memory() const { return memory_; }
-  /// @param offset_of the offset of an address in the shared memory; set by the device that allocates there
+  /// Called by the device that allocates in the shared memory.
+  /// @param offset_of maps an address to its offset in the shared memory
   void set_places(std::function<std::uint64_t(Address)> offset_of) {
     offset_of_ = std::move(offset_of);
   }
   void set_deadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
   std::string version() const override { return version_; }
-  /// Unsupported: they lie in the child's own memory, until they are published.
+  /// Faults: Unsupported, always: results lie in the child's private memory until they are
+  /// published.
   DeviceResult<std::vector<Address>> results(CallHandle call) override;
 
 private:
@@ -57,14 +61,14 @@ private:
   std::unexpected<Fault> lost(Fault::Kind kind, const std::string &message);
 
   TorchFiles files_;
-  std::vector<int> childs_; ///< its ends, until programs() has them
+  std::vector<int> childs_; ///< the child's descriptors, until programs() takes them
   bool is_started_ = false;
   int to_child_ = -1, from_child_ = -1;
   SharedMemory memory_;
   std::function<std::uint64_t(Address)> offset_of_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   rpc::FrameReader reader_{std::size_t{64} << 20};
-  std::string version_; ///< empty: not ready
+  std::string version_; ///< empty until torch is ready
   std::int64_t next_id_ = 1;
 };
 

@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// As warpwright_runtime's cache_folder() has it.
+/// Cache folder of compiled extensions; must match cache_folder() of warpwright_runtime.
 fs::path extension_folder() {
   const auto value = [](const char *name) {
     const char *text = std::getenv(name);
@@ -24,7 +24,8 @@ fs::path extension_folder() {
   return (cache.empty() ? value("HOME") / ".cache" : cache) / "warpwright-torch";
 }
 
-/// Home directories, and what holds them, are nobody's packages.
+/// Whether `path` is absolute and neither the home directory nor one of its parents. Those are no
+/// folders of packages and must not become readable.
 bool is_narrow(const fs::path &path) {
   const char *home = std::getenv("HOME");
   const fs::path relative = fs::path(home ? home : "/root").lexically_relative(path);
@@ -36,7 +37,9 @@ struct Interpreter {
   std::vector<fs::path> paths;
 };
 
-/// @param builds the extension that calls candidates, too: it is kept where no worker can write
+/// Runs interpreter_paths.py to find the interpreter's executable and the paths of its packages.
+/// @param builds whether to also build the extension that calls candidates, in a folder that no
+///        worker can write
 Interpreter ask_interpreter(const fs::path &folder, const std::string &python, bool builds) {
   EnclosedProgram asking{.command = {python, "-B", (folder / "interpreter_paths.py").string()},
                  .sandbox = {.kind = WorkerKind::Python, .opens_gpu = false, .sees_all = true}};
@@ -60,7 +63,8 @@ Interpreter ask_interpreter(const fs::path &folder, const std::string &python, b
       found.paths.emplace_back(path.get<std::string>());
   if (builds && !extensions.empty()) {
     found.paths.push_back(extensions);
-    setenv("WARPWRIGHT_DIRECT_CALL", extensions.c_str(), 1); // the worker's own cache is another
+    // The worker uses another cache folder, so it needs the path of this one.
+    setenv("WARPWRIGHT_DIRECT_CALL", extensions.c_str(), 1);
   }
   return found;
 }

@@ -1,9 +1,10 @@
-// The Python programs of the runner, as a supervisor starts them: what they are called with, what of the
-// machine they see, and which may ask for which.
+// The Python programs of the runner, for a supervisor: their command lines, the parts of the
+// machine that they can see, and whether they may request further programs.
 //
-// Where an interpreter's packages lie only the interpreter knows. So it is asked first, by
-// interpreter_paths.py in an enclosure that reads all and reaches nobody, before any code of a task is
-// there; what it names is what the programs see. Thread: the supervisor's.
+// Only an interpreter knows the paths of its packages. Before it starts a program, the supervisor
+// therefore runs interpreter_paths.py, in an enclosure that can read all files but has no network,
+// and without any code of a task. The program can then see the reported paths. Thread: the
+// supervisor's.
 #pragma once
 
 #include "runner/isolation/supervisor.h"
@@ -13,27 +14,27 @@
 namespace warpwright::runner {
 
 inline constexpr const char *kPythonVariable = "WARPWRIGHT_PYTHON";
-/// $WARPWRIGHT_PYTHON, else python3.
+/// The value of WARPWRIGHT_PYTHON, else "python3".
 std::string python_interpreter();
 
-/// Names by which programs are asked for.
+/// Names in requests for programs.
 inline constexpr const char *kTorchProgram = "torch", *kCandidateProgram = "candidate";
 
-/// Beside host.py and the others lies the worker's library.
+/// The folder of the Python files, and the path of the worker's library.
 struct TorchFiles {
   std::filesystem::path folder, library;
-  Sandbox sandbox; ///< the toolkit; its kind is each program's own
+  Sandbox sandbox; ///< gives access to the toolkit; each program sets its own kind
 };
 
-/// The worker with torch, for a GPU; it may ask for candidates.
-/// @param device "cuda:0"
+/// The worker with torch for a GPU; it may request candidates.
+/// @param device such as "cuda:0"
 EnclosedProgram host_program(const TorchFiles &files, const std::string &device);
-/// One trace.
+/// A program that makes one trace.
 EnclosedProgram trace_program(const TorchFiles &files);
-/// Torch for the CPU's worker; it may ask for candidates.
-/// @param descriptors its stdin, stdout, and memory of `bytes`
+/// Torch for the CPU worker; it may request candidates.
+/// @param descriptors its stdin, its stdout, and shared memory of `bytes` bytes
 EnclosedProgram torch_program(const TorchFiles &files, std::vector<int> descriptors, std::size_t bytes);
-/// Another system's module.
+/// A program that holds another system's module.
 EnclosedProgram candidate_program(const TorchFiles &files);
 
 } // namespace warpwright::runner

@@ -1,17 +1,17 @@
 """Verified, faster kernels for PyTorch models: a backend of torch.compile, a search, and reports.
 
     import torch, warpwright
-    fast = warpwright.optimize(model, (inputs,))              # searches once, keeps what is faster
-    model = torch.compile(model, backend="warpwright")        # later, or in another program: uses what was found
+    fast = warpwright.optimize(model, (inputs,))        # searches once, keeps plans that are faster
+    model = torch.compile(model, backend="warpwright")  # later, or in another program: uses the plans
 
-PyTorch captures the graph, guards it and differentiates it; Inductor compiles what no plan was measured faster for. Importing this
-package imports no torch and touches no GPU.
+PyTorch captures the graph, guards it and differentiates it. Inductor compiles the parts for which
+no plan was measured to be faster. Importing this package neither imports torch nor uses a GPU.
 """
 
-from warpwright_runtime import plans  # of exported classes
+from warpwright_runtime import plans  # decorator of exported classes
 
 __all__ = ["backend", "optimize", "explain", "report", "fallbacks", "plans"]
-__version__ = "@PROJECT_VERSION@"  # of the build; CMake writes it
+__version__ = "@PROJECT_VERSION@"  # CMake replaces it with the build's version
 
 _WHERE = {"backend": "dynamo", "optimize": "search", "explain": "search", "report": "search", "fallbacks": "calls"}
 

@@ -1,10 +1,14 @@
-"""The operator `warpwright::call(Tensor[] inputs, str plan) -> Tensor[]`: a region's verified kernels, or its ATen program.
+"""The operator `warpwright::call(Tensor[] inputs, str plan) -> Tensor[]`: a region's verified
+kernels, or its ATen program.
 
-`plan` is the record's key and the packed program, so that a compiled graph which PyTorch kept in its own cache works without the store.
+`plan` contains the record's key and the packed program, so that a compiled graph in PyTorch's own
+cache works without the store.
 
-With the option warpwright.check the first calls of a plan are compared with its program, and a plan that was wrong is quarantined.
-The program runs wherever the kernels may not: another GPU, other precision flags, a deleted or damaged record, an address that is not
-aligned. So the operator always gives the region's result. Calls that the kernels did not answer are counted, and said once.
+With the option warpwright.check, the first calls of a plan are compared with its program, and a
+plan with wrong results is quarantined. The program runs whenever the kernels cannot: another GPU,
+other precision flags, a deleted or damaged record, a misaligned address. The operator therefore
+always gives the region's result. Calls that the program answers are counted, and each reason is
+reported once.
 """
 
 import base64
@@ -25,12 +29,13 @@ CALL = torch.ops.warpwright.call.default
 
 _bound = {}  # (plan, device) -> Bound
 _installed = []
-_past, _past_runs = {}, [0]  # of bindings that were forgotten
+_past, _past_runs = {}, [0]  # counts of forgotten bindings
 _lock = threading.Lock()
 NO_GPU = "there is no CUDA GPU"
-CHECKED = "#"  # behind a plan's name: the kernels of a plan whose calls are still compared
-WORST_ERROR = {torch.float16: 2e-2, torch.bfloat16: 5e-2, torch.float32: 5e-3, torch.float64: 1e-6}  # of the largest value
-checks = 0  # how many first calls of each plan are compared
+CHECKED = "#"  # suffix of a plan's name for its kernels while its calls are still compared
+# Tolerances relative to the largest value.
+WORST_ERROR = {torch.float16: 2e-2, torch.bfloat16: 5e-2, torch.float32: 5e-3, torch.float64: 1e-6}
+checks = 0  # number of first calls of each plan that are compared
 
 
 def alike(one, other):
@@ -67,7 +72,7 @@ class Bound:
             self.bind(record)
 
     def bind(self, record):
-        """Compiles the kernels, and has the operator call them."""
+        """Compiles the kernels and makes the operator call them."""
         from warpwright_runtime.exported_plan import ExportedPlan
         from warpwright_runtime.plan_file import plan_of
 
@@ -87,13 +92,14 @@ class Bound:
         self.exported.extension.bind_region((self.plan + mark, self.exported.functions[0]))
 
     def checked(self, inputs):
-        """One of the first calls: the program's result, and whether the kernels give the same."""
+        """One of the first calls: compares the kernels with the program. @return the program's
+        result"""
         wanted = self.program(*inputs)
         if inputs[0].is_cuda and torch.cuda.is_current_stream_capturing():
             return wanted
         before = self.exported.runs()
         got = CALL(inputs, self.plan + CHECKED)
-        if self.exported.runs() == before:  # they refused this call
+        if self.exported.runs() == before:  # the kernels refused this call
             return wanted
         different = [index for index, pair in enumerate(zip(got, wanted)) if not alike(*pair)]
         if different:
@@ -107,7 +113,7 @@ class Bound:
         return wanted
 
     def otherwise(self, inputs):
-        """The program's result. What the kernels refused was counted where they did."""
+        """The program's result. Calls that the kernels refused are already counted there."""
         if self.left:
             return self.checked(inputs)
         if self.exported is None:
@@ -128,20 +134,21 @@ class Bound:
 
 
 def install(extension):
-    """The operator's C++ for GPUs: one for a process."""
+    """Installs the operator's C++ implementation for GPUs, once per process."""
     if extension not in _installed:
         extension.install_operator(call)
         _installed.append(extension)
 
 
 def named(key, program):
-    """The operator's `plan`."""
+    """The operator's argument `plan`."""
     packed = zlib.compress(json.dumps(program, separators=(",", ":")).encode(), 9)
     return key + ":" + base64.b64encode(packed).decode()
 
 
 def bound(plan, device):
-    """Loads a plan: when a graph is compiled, since loading in a call would break the capture of a CUDA graph."""
+    """The Bound of a plan, loaded if needed. Plans are loaded when a graph is compiled, because
+    loading during a call would break the capture of a CUDA graph."""
     key = (plan, device)
     if key not in _bound:
         with _lock:
@@ -151,7 +158,7 @@ def bound(plan, device):
 
 
 def call(inputs, plan):
-    """What the operator's C++ did not answer, and all of it without a GPU."""
+    """The operator in Python: calls that its C++ did not answer, and all calls without a GPU."""
     key = (plan.removesuffix(CHECKED), inputs[0].device)
     if plan.endswith(CHECKED):
         return bound(*key).program(*inputs)
@@ -169,7 +176,7 @@ torch.library.register_fake("warpwright::call", fake, lib=LIBRARY)
 
 
 def reset():
-    """Forgets bindings, as after torch._dynamo.reset()."""
+    """Forgets all bindings, for torch._dynamo.reset()."""
     for why, count in fallbacks().items():
         _past[why] = count
     _past_runs[0] = runs()
@@ -179,7 +186,7 @@ def reset():
 
 
 def fallbacks():
-    """{why: how many calls of operators the ATen program answered} in this process."""
+    """{reason: number of the operator's calls that the ATen program answered} in this process."""
     total = dict(_past)
     for one in _bound.values():
         for why, count in one.fallbacks().items():
@@ -188,5 +195,5 @@ def fallbacks():
 
 
 def runs():
-    """How many calls of operators kernels answered in this process."""
+    """Number of the operator's calls that kernels answered in this process."""
     return _past_runs[0] + sum(one.runs() for one in _bound.values())

@@ -1,4 +1,5 @@
-"""libwarpwright-core.so by ctypes: regions, keys, records and decisions are made there (regions/core.cpp)."""
+"""ctypes interface to libwarpwright-core.so, which makes regions, keys, records and decisions. See
+regions/core.cpp."""
 
 import ctypes
 import functools
@@ -9,7 +10,7 @@ NAME = "libwarpwright-core.so"
 
 
 class CoreError(RuntimeError):
-    """What the library could not do, and what to do about it."""
+    """An error of the library, with a remedy if there is one."""
 
 
 def library_path():
@@ -32,7 +33,9 @@ def library():
 
 
 def ask(name, **request):
-    """The answer to one request, a dict. @raise CoreError"""
+    """The answer to one request, a dict.
+    @param name the library's function without "ww_"
+    @raise CoreError"""
     loaded = library()
     text = getattr(loaded, "ww_" + name)(json.dumps(request).encode())
     try:

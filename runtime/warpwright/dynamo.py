@@ -1,8 +1,10 @@
-"""The backend of torch.compile: Inductor, with regions exchanged for plans that made the whole graph faster.
+"""The backend of torch.compile: Inductor, with regions replaced by plans that made the whole graph
+faster.
 
-A graph comes here after PyTorch captured, differentiated and decomposed it. The core cuts it into regions; where a binding for the graph
-is in the store, its regions become calls of the operator, and Inductor compiles the rest. Whatever goes wrong here ends in Inductor's own
-code for the graph, said once. This file holds all that is private to PyTorch.
+The backend gets a graph after PyTorch has captured, differentiated and decomposed it. The core cuts
+the graph into regions. If the store has a binding for the graph, its regions become calls of the
+operator, and Inductor compiles the rest. After an error, Inductor compiles the whole graph, and the
+error is reported once. This file contains all uses of PyTorch's private interfaces by the backend.
 """
 
 import functools
@@ -10,7 +12,7 @@ import os
 import time
 import warnings
 
-from .environment import environment, store  # first: it says which torch is needed
+from .environment import environment, store  # first, because it checks torch's version
 from . import calls, core, graphs
 
 import torch
@@ -21,12 +23,13 @@ OPTIONS = {"search": "queue", "store": None, "force": False, "check": 0}
 
 
 class Session:
-    """What a search wants of graphs that are compiled meanwhile (search.py). Absent: bindings are used, and nothing else."""
+    """Hook of a search into the compilation of graphs (search.py). Without a current session,
+    compilation uses the store's bindings, and may queue jobs."""
 
     current = None
 
     def compile(self, gm, inputs, compiled, found, mode):
-        """@param compiled (graph) -> the function that Inductor makes of it"""
+        """The function for a graph. @param compiled (graph) -> Inductor's function for the graph"""
         raise NotImplementedError
 
 
@@ -63,7 +66,8 @@ def say(error):
 
 
 def cache_tag(ours, inputs):
-    """PyTorch's own caches skip `inner_compile`: what they hold counts as long as nothing else is confirmed for a graph."""
+    """Tag for the keys of PyTorch's own caches, which skip `inner_compile`. It changes with the
+    store, so that cached code is used only as long as no other binding is confirmed for a graph."""
     before = torch.compiler.config.cache_key_tag
     if Session.current is not None:
         return f"{before} warpwright session {id(Session.current)} {time.time_ns()}"
@@ -87,12 +91,12 @@ def device_of(gm):
 
 
 def look(gm, mode):
-    """What the core says of a graph (regions/core.cpp)."""
+    """The core's answer for a graph: its regions and its binding (regions/core.cpp)."""
     return core.ask("regions", store=store(), environment=environment(device_of(gm)), mode=mode, graph=graphs.describe(gm))
 
 
 def wanted_regions(found, force):
-    """The regions to exchange: all with force (tests), else those that were confirmed for the whole graph."""
+    """The regions to replace: all with `force` (tests), else those confirmed for the graph."""
     if force:
         return found["regions"]
     confirmed = set((found["binding"] or {}).get("regions", ()))
@@ -123,7 +127,7 @@ def compile_inner(ours, mode, gm, inputs, **keywords):
                 return compiled(with_plans(gm, regions, found["ordered"]))
             if ours["search"] == "queue":
                 queue(gm, found)
-    except Exception as error:  # never the user's loss
+    except Exception as error:  # errors here must not break the user's program
         if os.environ.get("WARPWRIGHT_RAISE"):
             raise
         say(error)
@@ -131,7 +135,7 @@ def compile_inner(ours, mode, gm, inputs, **keywords):
 
 
 def queue(gm, found):
-    """Writes a job for each region that nobody searched yet."""
+    """Writes a job for each region that has neither a plan nor a job."""
     place = {"store": store(), "environment": environment(device_of(gm))}
     for region in found["regions"]:
         if not region["has_plan"] and not core.ask("read", kind="job", key=region["key"], **place)["record"]:
@@ -139,7 +143,9 @@ def queue(gm, found):
 
 
 def compile_in_place(model, mode):
-    """Like model.compile(), which compiles nothing where Dynamo skips the file of `forward`, as it does for torch.nn's own classes."""
+    """Compiles a model in place like model.compile(), but also if Dynamo skips the file of
+    `forward`, as it does for torch.nn's own classes. model.compile() alone would compile nothing
+    then."""
     if not torch._dynamo.trace_rules.check(type(model).forward):
         model.compile(backend=backend, mode=mode)
         return

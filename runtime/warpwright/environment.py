@@ -1,4 +1,5 @@
-"""What a verdict depends on besides the graph, and where records are kept. Importing it checks PyTorch's version."""
+"""The environment on which a verdict depends besides the graph, and the folder of records.
+Importing this file checks PyTorch's version."""
 
 import functools
 import os
@@ -18,7 +19,7 @@ if tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2]) < OLDE
 
 
 def store():
-    """The folder of records. WARPWRIGHT_STORE names another."""
+    """The folder of records: WARPWRIGHT_STORE, else a folder in the user's cache."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.environ.get("WARPWRIGHT_STORE") or os.path.join(base, "warpwright", "store")
 
@@ -32,12 +33,14 @@ def device_facts(index):
 
 
 def precision_flags():
-    """The settings that change what a product or a convolution may round to, read by the API in use: mixing both raises."""
+    """The settings that affect the rounding of products and convolutions. They are read by one API
+    only, because PyTorch raises errors if its old and new APIs are mixed."""
     return {"matmul": torch.get_float32_matmul_precision(), "cudnn_tf32": bool(torch._C._get_cudnn_allow_tf32())}
 
 
 def environment(device):
-    """@param device of a graph's tensors, a torch.device"""
+    """The environment of a graph, as a dict. @param device the torch.device of the graph's
+    tensors"""
     index = None
     if device.type == "cuda":
         index = torch.cuda.current_device() if device.index is None else device.index

@@ -1,4 +1,5 @@
-"""FX graphs of ATen operators as JSON, programs of regions as FX modules, and the exchange of a region for a call.
+"""Conversion of FX graphs of ATen operators to JSON and of regions' programs to FX modules, and
+replacement of regions by calls.
 
 The core decides which operators form a region (core.py); this file only converts.
 """
@@ -13,7 +14,7 @@ from torch.fx import Graph, GraphModule, Node
 
 
 def name_of(value):
-    """"bfloat16" of torch.bfloat16."""
+    """The name of a torch object without "torch.": "bfloat16" for torch.bfloat16."""
     return str(value).replace("torch.", "")
 
 
@@ -46,7 +47,7 @@ def argument_json(value):
 
 
 def argument_of(value, values):
-    """What argument_json() wrote, with `values[k][i]` for {"v": [k, i]}."""
+    """The inverse of argument_json(), with `values(k, i)` for {"v": [k, i]}."""
     if isinstance(value, list):
         return [argument_of(one, values) for one in value]
     if not isinstance(value, dict):
@@ -62,18 +63,18 @@ def argument_of(value, values):
 
 
 def results_json(node, picks):
-    """The results by the nodes that pick them, where there are several."""
+    """A node's results. Several results are named by the nodes that pick them."""
     value = node.meta.get("val")
     if isinstance(value, torch.Tensor):
         return [tensor_json(node.name, value)]
     if not isinstance(value, (list, tuple)):
         return []
     results = [tensor_json(picks.get((node, index), ""), one) if isinstance(one, torch.Tensor) else None for index, one in enumerate(value)]
-    return results if len(results) != 1 else [*results, None]  # a list of one tensor is no tensor: its readers pick it
+    return results if len(results) != 1 else [*results, None]  # the None marks a list of one tensor
 
 
 def describe(gm):
-    """The graph as the core takes it (regions/graph.h)."""
+    """The graph as JSON for the core (regions/graph.h)."""
     picks = {}
     for node in gm.graph.nodes:
         if picks_result(node):
@@ -84,7 +85,7 @@ def describe(gm):
 
 
 def described(gm):
-    """The nodes that describe() lists: all but the output and those that pick a result."""
+    """The nodes that describe() lists: all except the output and nodes that pick a result."""
     return [node for node in gm.graph.nodes if node.op != "output" and not picks_result(node)]
 
 
@@ -93,7 +94,8 @@ def picks_result(node):
 
 
 def writes(node):
-    """Whether a node may change an argument. One without a schema may, unless its result is a number."""
+    """Whether a node may change an argument. A node without a schema may, unless its result is a
+    number."""
     if node.op != "call_function":
         return False
     schema = getattr(node.target, "_schema", None)
@@ -104,7 +106,7 @@ def writes(node):
 
 def node_json(node, picks):
     results = results_json(node, picks)
-    if not any(results):  # no tensor, which no region may read
+    if not any(results):  # the result is no tensor, so no region may read it
         results = [{"name": node.name, "dtype": "", "shape": [None], "strides": [None], "device": ""}]
     if node.op != "call_function":
         return {"op": "", "results": results}
@@ -115,15 +117,17 @@ def node_json(node, picks):
 
 
 def function_of(name):
-    """The overload "aten.mm.default" names. @raise AttributeError for one that this torch does not have"""
+    """The overload with a name such as "aten.mm.default". @raise AttributeError if this torch lacks
+    it"""
     if name in ("aten.view.default", "aten._unsafe_view.default"):
-        name = "aten.reshape.default"  # a region's values may lie in memory otherwise than in the graph
+        name = "aten.reshape.default"  # a region's values may have other strides than in the graph
     space, packet, overload = name.split(".")
     return getattr(getattr(getattr(torch.ops, space), packet), overload)
 
 
 def module_of(program, device):
-    """The region's ATen program, run operator by operator. Inputs and outputs are contiguous, as a plan has them."""
+    """The region's ATen program as a module that runs it operator by operator. Inputs and outputs
+    are contiguous, as for a plan."""
     graph, made = Graph(), []
     for index, one in enumerate(program["inputs"]):
         value = graph.placeholder(f"a{index}")
@@ -161,7 +165,8 @@ def inverse(order):
 
 
 def copied(gm):
-    """A copy that may be compiled: Inductor changes what it is given. Constants are shared: the compiler's fake tensors forbid to copy them."""
+    """A copy for Inductor, which changes its input. Constants are shared, because the compiler's
+    fake tensors cannot be copied."""
     result = GraphModule(gm, copy.deepcopy(gm.graph), type(gm).__name__)
     result.meta = dict(gm.meta)
     for name, part in gm.named_children():
@@ -173,10 +178,10 @@ def copied(gm):
 def exchanged(gm, regions, call, ordered):
     """A copy of the graph in which each region is one call of the operator `call`.
 
-    @param ordered nodes that keep their order, by their index in describe()
+    @param ordered indices in describe() of the nodes that keep their order
     """
     gm = copied(gm)
-    nodes = {node.name: node for node in gm.graph.nodes}  # by the names that regions know, also when they were exchanged
+    nodes = {node.name: node for node in gm.graph.nodes}  # by names in regions; replaced nodes keep theirs
     place = {node: index for index, node in enumerate(gm.graph.nodes)}
     listed = described(gm)
     olds = [old for region in regions for old in exchange(gm.graph, region, call, nodes, place)]
@@ -187,9 +192,10 @@ def exchanged(gm, regions, call, ordered):
 
 
 def put_in_order(graph, place, ordered):
-    """Each node behind those it reads, else where it was: `ordered` nodes keep their order, and nothing passes a node that writes.
+    """Sorts the nodes: each node follows the nodes that it reads, and otherwise keeps its place.
+    `ordered` nodes keep their order, and no node passes a node that writes.
 
-    @param place of each node before the exchange; a call has its first output's
+    @param place {node: its index before the replacement}; a call has the index of its first output
     """
     nodes = list(graph.nodes)
     reads = {node: set(node.all_input_nodes) for node in nodes}
@@ -222,7 +228,8 @@ def put_in_order(graph, place, ordered):
 
 
 def drop_unread(graph, nodes):
-    """Operators that a region computes now, from its outputs on. PyTorch's own elimination wants a graph in order, which this is not yet."""
+    """Removes operators that a region now computes, starting at its outputs. PyTorch's own
+    elimination needs a sorted graph, and this graph is not sorted yet."""
     waiting = [node for node in nodes if not node.users]
     while waiting:
         node = waiting.pop()
@@ -234,7 +241,8 @@ def drop_unread(graph, nodes):
 
 
 def exchange(graph, region, call, nodes, place):
-    """@return the nodes that nobody reads any more"""
+    """Replaces one region by a call. @return the region's old outputs, which no node reads any
+    more"""
     last = next(node for node in reversed(graph.nodes) if node.op == "output")
     permute, clone = torch.ops.aten.permute.default, torch.ops.aten.clone.default
 

@@ -1,8 +1,10 @@
-"""`optimize`: captures a model's graphs, has a runner search plans for their regions, and keeps those that make whole graphs faster.
+"""`optimize`: captures a model's graphs, starts a search for plans of their regions, and keeps the
+plans that make whole graphs faster.
 
-Searching and judging plans is warpwright-search's, a process of its own; deciding from times is the core's. Here graphs are compiled,
-called with the example inputs and timed, since that needs the user's model. The store is written as results come: whatever ends a search
-early loses nothing that was found.
+The program warpwright-search searches and verifies plans in a separate process. The core decides
+from times. This file compiles graphs, calls them with the example inputs and times them, because
+that needs the user's model. Results are written to the store immediately, so that a search that
+ends early loses no results.
 """
 
 import json
@@ -15,19 +17,19 @@ import subprocess
 import sys
 import time
 
-from .environment import environment, store  # first: it says which torch is needed
+from .environment import environment, store  # first, because it checks torch's version
 from . import calls, core, dynamo
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
-MOST_SINGLE = 6  # regions tried alone where all together are not faster
+MOST_SINGLE = 6  # most regions that are tried one by one if all together are not faster
 UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 
 
 class Captured:
-    """One graph of the model."""
+    """A captured graph of the model."""
 
     def __init__(self, found, device, mode):
         self.key, self.regions, self.device, self.mode = found["key"], found["regions"], device, mode
@@ -40,7 +42,7 @@ class Captured:
 
 
 class Recording(dynamo.Session):
-    """Queues a job for each region, with the range of integers that the first call gives."""
+    """Session that queues a job for each region, with profiles of the first call's inputs."""
 
     def __init__(self):
         self.graphs = {}
@@ -74,7 +76,8 @@ def boxed(call):
 
 
 def profile_of(value):
-    """What inputs are drawn like: {"low", "high"} of integers, {"mean", "std", "low"} of others; None: nothing is known."""
+    """Profile for drawing similar inputs: {"low", "high"} of integers, {"mean", "std", "low"} of
+    floating-point numbers; None if nothing is known."""
     if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
         return None
     if not value.dtype.is_floating_point:
@@ -85,7 +88,8 @@ def profile_of(value):
 
 
 class Confirming(dynamo.Session):
-    """Compiles each graph with and without its plans, times both in pairs at the first call, and binds what was faster."""
+    """Session that compiles each graph with and without its plans, times both in pairs at the first
+    call, and binds the plans if they are faster."""
 
     def __init__(self):
         self.graphs = {}
@@ -133,7 +137,7 @@ class Confirming(dynamo.Session):
 
 
 class Trial:
-    """Times of one graph's two forms, taken in pairs in random order, as a program calls them."""
+    """Comparison of a graph's two forms by times as called, taken in pairs in random order."""
 
     def __init__(self, plain, values, device):
         self.plain, self.values, self.device = plain, values, device
@@ -172,7 +176,7 @@ class Trial:
         return int(min(max(SAMPLE_NS / self.sample(self.plain, 3), 1), MOST_CALLS))
 
     def difference(self, function):
-        """How the outputs differ by more than rounding; empty: they do not."""
+        """The output that differs by more than rounding, as a sentence; "" if there is none."""
         wanted, got = self.run(self.plain), None
         wanted = [one.clone() if isinstance(one, torch.Tensor) else one for one in wanted]
         for _ in range(3):
@@ -184,12 +188,13 @@ class Trial:
 
 
 def run_model(model, inputs, kwargs, train, session, mode):
-    """One call with the backend in a session. @return the model's outputs"""
+    """One call of the model with the backend and a session. @return the model's outputs"""
     torch._dynamo.reset()
     compiled = torch.compile(model, backend=dynamo.backend, mode=mode)
     dynamo.Session.current = session
     try:
-        # A backward graph may write over its inputs otherwise, and trials call it with the same ones again and again.
+        # Donated buffers would let a backward graph overwrite its inputs, but trials reuse the
+        # inputs.
         with torch._functorch.config.patch(donated_buffer=False), torch.set_grad_enabled(bool(train)):
             outputs = compiled(*inputs, **kwargs)
             if train:
@@ -204,7 +209,7 @@ def run_model(model, inputs, kwargs, train, session, mode):
 
 
 def program():
-    """The search program. @raise core.CoreError"""
+    """The path of the search program. @raise core.CoreError"""
     beside = os.path.dirname(core.library_path())
     for path in (os.environ.get("WARPWRIGHT_SEARCH", ""), os.path.join(beside, "bin", "warpwright-search"),
                  os.path.join(os.path.dirname(beside), "warpwright-search"), shutil.which("warpwright-search") or ""):
@@ -214,7 +219,7 @@ def program():
 
 
 class Progress:
-    """One line that changes on a terminal; a line a region elsewhere."""
+    """Progress output: one changing line on a terminal, else one line per region."""
 
     def __init__(self, stream=None):
         self.stream, self.start, self.best = stream or sys.stderr, time.monotonic(), None
@@ -237,7 +242,8 @@ class Progress:
 
 
 def search(graphs, seconds, progress, runner=None):
-    """Runs the search program for the regions of graphs that nobody searched yet. Ctrl-C ends it and keeps what it found."""
+    """Runs the search program for regions that have not been searched yet. Ctrl-C ends the search
+    and keeps its results."""
     folders = {}
     for graph in graphs:
         place = graph.place()
@@ -282,15 +288,18 @@ def seconds_of(budget):
 
 
 def optimize(model, example_inputs=(), *, kwargs=None, mode=None, train=False, budget="10min", apply=True, runner=None):
-    """Searches plans for the model's graphs at these inputs; afterwards the model is compiled in place with what was faster.
+    """Searches plans for the model's graphs at these inputs, then compiles the model in place with
+    the plans that are faster.
 
-    @param example_inputs a tuple: positional arguments of a real call, on the device that the model runs on
-    @param mode as torch.compile's; plans are confirmed in the mode that they are used in
-    @param train also the backward graphs
-    @param budget for the search; compiling the graphs comes on top
+    @param example_inputs a tuple: positional arguments of a real call, on the model's device
+    @param kwargs keyword arguments of that call
+    @param mode as for torch.compile; plans are confirmed for the mode in which they are used
+    @param train whether to include the backward graphs
+    @param budget time for the search; compilation of the graphs takes additional time
     @param apply False: search and report only
-    @return the model. report(model) says what was found.
-    @raise TypeError for example inputs that are no tuple; whatever the model raises for them
+    @param runner the runner for the search program; None: its default
+    @return the model; report(model) describes the results
+    @raise TypeError for example inputs that are no tuple; also any error of the model
     """
     if not isinstance(example_inputs, (tuple, list)):
         raise TypeError("example_inputs is a tuple of forward's arguments: optimize(model, (x,))")
@@ -327,7 +336,8 @@ class Report:
 
 
 def report(model):
-    """What optimize() found. @raise ValueError for a model that was not optimised in this process"""
+    """The Report of optimize(). @raise ValueError for a model that was not optimized in this
+    process"""
     found = model.__dict__.get("_warpwright_report")
     if found is None:
         raise ValueError("this model was not optimised in this process: call warpwright.optimize(model, inputs)")
@@ -335,7 +345,8 @@ def report(model):
 
 
 def explain(model, example_inputs=(), *, kwargs=None, mode=None, train=False):
-    """Graphs, breaks and regions of a model, and which of them have plans. Searches nothing."""
+    """Text about a model's graphs, graph breaks and regions, and the plans in use. Does not
+    search."""
     counters = torch._dynamo.utils.counters
     counters.clear()
     looking = Looking()

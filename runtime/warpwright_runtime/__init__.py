@@ -1,10 +1,12 @@
-"""Runs the verified kernels of plan files, which Warpwright wrote beside a PyTorch file.
+"""Runtime for the verified kernels of plan files, which Warpwright writes beside a PyTorch file.
 
-The file decorates a class with plans("NAME.wwplan") (plan_file.py). The kernels are compiled by NVRTC for the GPU that is there, the
-function that calls them by g++ once for a torch; both are kept in ~/.cache/warpwright-torch. Importing this package imports no torch.
+The PyTorch file decorates a class with plans("NAME.wwplan") (plan_file.py). NVRTC compiles the
+kernels for the GPU of the machine. A C++ compiler compiles the function that calls them, once per
+torch version. Both results are kept in ~/.cache/warpwright-torch. Importing this package does not
+import torch.
 """
 
 from .plan_file import plans
 
 __all__ = ["plans"]
-__version__ = "@PROJECT_VERSION@"  # of the build; CMake writes it
+__version__ = "@PROJECT_VERSION@"  # CMake replaces it with the build's version

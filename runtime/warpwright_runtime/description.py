@@ -1,21 +1,26 @@
-"""Descriptions of calls, as the extension's make() takes them (call/plan.h): which place of memory is what, and the steps.
+"""Descriptions of calls for the extension's make() (call/plan.h): the places of memory, and the
+steps.
 
-Places are numbered: the call's arguments (inputs, then the module's own tensors), outputs, temporaries, and what else the caller adds.
-Scratch memory is one allocation, of which each temporary has a piece. Thread: any.
+Places are numbered: the call's arguments (inputs, then the module's own tensors), outputs,
+temporaries, and further places of the caller. Scratch memory is one allocation, which the
+temporaries share. Thread: any.
 """
 
 import torch
 
-ALIGNMENT = 256  # of temporaries, bytes
+ALIGNMENT = 256  # alignment of temporaries in bytes
 
 
 def describe(*, outputs, flats, scratch, device, **described):
     """The description of a call.
-    outputs, flats: [(place, dtype, shape)] that the call allocates: results, and temporaries that operators read
-    scratch: [(place, bytes)] of the other temporaries
-    described: name, names (of the arguments), guards, inputs (their patterns, `...` for a tensor), state (paths of the module's tensors),
-    arguments and results [(dtype, shape)], returned (places), places (how many), steps (operation() or the number of a group of
-    launches), prepare (device index -> executor, or why there is none), start (address of the function that starts a group)"""
+    @param outputs, flats [(place, dtype, shape)] that the call allocates: results, and temporaries
+        that operators read
+    @param scratch [(place, bytes)] of the other temporaries
+    @param described name, names (of the arguments), guards, inputs (their patterns, `...` for a
+        tensor), state (paths of the module's tensors), arguments and results [(dtype, shape)],
+        returned (places), places (their number), steps (operation() or the number of a group of
+        launches), prepare (device index -> executor, or the reason why there is none), start
+        (address of the function that starts a group)"""
     offsets, size = layout(scratch)
     return {
         **described,
@@ -32,7 +37,8 @@ def describe(*, outputs, flats, scratch, device, **described):
 
 
 def layout(scratch):
-    """Where each temporary begins in the one allocation, and its size: ([bytes], bytes)."""
+    """The offset of each temporary in the scratch allocation, and the allocation's size: ([bytes],
+    bytes)."""
     offsets, size = [], 0
     for _, needed in scratch:
         offsets.append(size)
@@ -41,7 +47,7 @@ def layout(scratch):
 
 
 def size_of(dtype, shape):
-    """Bytes of a contiguous tensor."""
+    """Size of a contiguous tensor in bytes."""
     size = torch.empty(0, dtype=dtype).element_size()
     for extent in shape:
         size *= extent
@@ -49,10 +55,12 @@ def size_of(dtype, shape):
 
 
 def operation(function, values, keywords, results, copies, layouts):
-    """One operator's call, as operation.h takes it.
-    function: torch.ops' overload; values, keywords: its arguments, ("view", place, offset, shape, strides) for tensors;
-    results: the place of each result, -1 for none; copies: the argument that each is to be copied to, -1 for none;
-    layouts: (dtype, shape, strides) of each result"""
+    """The description of an operator's call for operation.h.
+    @param function an overload of torch.ops
+    @param values, keywords its arguments, with ("view", place, offset, shape, strides) for tensors
+    @param results the place of each result; -1 for none
+    @param copies the argument to which each result is copied; -1 for none
+    @param layouts (dtype, shape, strides) of each result"""
     arguments = []
     for index, argument in enumerate(function._schema.arguments):
         if index < len(values):

@@ -1,5 +1,5 @@
-"""The CUDA driver by ctypes: loading kernels, and what a device and a function of it have. Errors: RuntimeError with the driver's text.
-Thread: any, with the device's context current.
+"""ctypes interface to the CUDA driver: loading of kernels, and attributes of devices and functions.
+Errors: RuntimeError with the driver's text. Thread: any, with the device's context current.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ class Driver:
         return context.value
 
     def load(self, cubin, lowered):
-        """{kernel's name: CUfunction}; the module lives as long as the process."""
+        """{kernel's name: CUfunction}. The module stays loaded as long as the process lives."""
         module, functions = ctypes.c_void_p(), {}
         self.check(self.library.cuModuleLoadData(ctypes.byref(module), cubin))
         for name, symbol in lowered.items():
@@ -41,17 +41,18 @@ class Driver:
         self.check(self.library.cuFuncSetAttribute(ctypes.c_void_p(function), MAX_DYNAMIC_SHARED, size_bytes))
 
     def own_shared(self, function):
-        """Bytes of the kernel's own arrays."""
+        """Static shared memory of a kernel in bytes."""
         value = ctypes.c_int()
         self.check(self.library.cuFuncGetAttribute(ctypes.byref(value), OWN_SHARED, ctypes.c_void_p(function)))
         return value.value
 
     def most_shared(self):
-        """Bytes that a block may have."""
+        """Maximum shared memory per block in bytes."""
         return self.attribute(MAX_SHARED)
 
     def resident_blocks(self, function, threads, shared_bytes):
-        """Blocks that the device of the current context holds at once, whatever else runs there."""
+        """Number of blocks that can be resident at once if nothing else runs on the current device;
+        0 without support for cooperative launches."""
         blocks = ctypes.c_int()
         self.check(self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor(
             ctypes.byref(blocks), ctypes.c_void_p(function), threads, ctypes.c_size_t(shared_bytes)))

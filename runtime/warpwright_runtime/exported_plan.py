@@ -1,9 +1,10 @@
 """A verified plan of a user's class: its kernels, and the forward that calls them.
 
-A plan is a dict of literals: name (the class), guards (guard_values.py, one for each way in which it was verified), inputs and outputs
-(patterns, `...` for a tensor), state (names of the module's own tensors), arguments, results and temporaries (name, dtype, shape),
-capability, target (NVRTC's architecture), multiprocessors, source, options, steps. Calls that the plan does not fit run the user's own
-forward; they are counted by reason, and each reason is said once. Thread: any.
+A plan is a dict of literals: name (the class), guards (guard_values.py, one per verified state of
+the module), inputs and outputs (patterns, `...` for a tensor), state (names of the module's own
+tensors), arguments, results and temporaries (name, dtype, shape), capability, target (NVRTC's
+architecture), multiprocessors, source, options, steps. Calls that do not fit the plan run the
+user's own forward; they are counted by reason, and each reason is reported once. Thread: any.
 """
 
 import math
@@ -26,20 +27,21 @@ is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda:
 
 
 class DoesNotFit(Exception):
-    """The device does not hold a launch: the reason."""
+    """The reason why a launch does not fit on the device."""
 
 
 class ExportedPlan:
-    """`call(module, *inputs)`: the outputs, or NotImplemented where something is not as it was verified.
-    @param owner the `__name__` of the file that the class is in"""
+    """A plan whose `call(module, *inputs)` returns the outputs, or NotImplemented if something is
+    not as verified.
+    @param owner the `__name__` of the file that defines the class"""
 
     device = "cuda"
 
     def __init__(self, plan, owner="__main__"):
         self.plan, self.owner = plan, owner
-        self.functions = []  # of the extension: the same plan with other patterns of inputs
-        self.forwards = []  # that call it
-        self.refused = {}  # calls that never came to the extension, by reason
+        self.functions = []  # the extension's functions: one plan with different input patterns
+        self.forwards = []  # the forwards that call the plan
+        self.refused = {}  # number of calls that never reached the extension, by reason
         self.why = "there is no CUDA GPU"
         self.call = self.refuse
         if not self.is_available():
@@ -65,11 +67,11 @@ class ExportedPlan:
         return NotImplemented
 
     def runs(self):
-        """How many calls the kernels answered."""
+        """Number of calls that the kernels answered."""
         return sum(self.extension.counts(one)[0] for one in self.functions)
 
     def fallbacks(self):
-        """{why: how many calls the user's own forward answered}"""
+        """{reason: number of calls that the user's own forward answered}"""
         total = dict(self.refused)
         for function in self.functions:
             for why, count in self.extension.counts(function)[1].items():
@@ -83,11 +85,11 @@ class ExportedPlan:
         kernels = sorted({step[1] for step in self.plan["steps"] if step[0] == "launch"})
         return compile_kernels(self.plan["source"], kernels, self.plan["options"], self.target())
 
-    # ---- As a function
+    # ---- Forward
 
     def forward_of(self, original):
-        """A forward with the original's signature that calls the kernels, and the original for what they were not verified for, and
-        while torch.compile or torch.export traces it."""
+        """A forward with the original's signature that calls the kernels. It calls the original for
+        calls that do not fit the plan, and while torch.compile or torch.export traces it."""
         code = getattr(original, "__code__", None)
         if code is None or code.co_flags & 0x0C or code.co_kwonlyargcount:  # *args, **keywords
             def forward(self, *inputs, **keywords):
@@ -114,11 +116,13 @@ class ExportedPlan:
         return forward
 
     def is_root(self, kind):
-        """Whether a class is the one whose forward this is: what derives from it may compute something else."""
+        """Whether a class itself has a forward of this plan. Derived classes do not count, because
+        they may compute something else."""
         return any(vars(kind).get("forward") is forward for forward in self.forwards)
 
     def whole_call(self, original):
-        """The call with all of forward's arguments: those that the plan knows nothing of must have their defaults."""
+        """The call with all of forward's arguments. Arguments that the plan does not know must have
+        their default values."""
         inputs = self.plan["inputs"]
         missing = original.__code__.co_argcount - 1 - len(inputs)
         defaults = original.__defaults__ or ()
@@ -204,7 +208,7 @@ class ExportedPlan:
         keywords = {key: bound(value) for key, value in keywords.items()}
         kinds = {argument.name: str(argument.type) for argument in function._schema.arguments}
         if "device" in kinds and not any("Tensor" in kind for kind in kinds.values()):
-            keywords.setdefault("device", torch.device(self.device))  # a factory's
+            keywords.setdefault("device", torch.device(self.device))  # the operator is a factory
         places = [-1 if one is None or one[0] in arguments else self.place[one[0]] for one in results]
         copies = [self.place[one[0]] if one is not None and one[0] in arguments else -1 for one in results]
         layouts = [(torch.uint8, [], []) if one is None else (self.tensors[one[0]][0], one[1], one[2]) for one in results]
@@ -213,7 +217,8 @@ class ExportedPlan:
     # ---- On a device
 
     def prepare(self, index):
-        """The kernels on a GPU, as the extension's executor; where they do not run, why."""
+        """The extension's executor with the kernels on a GPU; the reason as a text if they cannot
+        run there."""
         plan = self.plan
         found = torch.cuda.get_device_properties(index)
         if plan["capability"] and 10 * found.major + found.minor != plan["capability"]:
@@ -223,7 +228,7 @@ class ExportedPlan:
         cubin, lowered = self.binary
         try:
             with torch.cuda.device(index):
-                torch.empty(1, device="cuda")  # the device's context becomes this thread's
+                torch.empty(1, device="cuda")  # makes the device's context current on this thread
                 driver = Driver()
                 return self.fitting_executor(driver, driver.load(cubin, lowered))
         except (OSError, RuntimeError) as error:
@@ -251,7 +256,7 @@ class ExportedPlan:
             if wanted > most:
                 raise DoesNotFit(f"{kernel} needs {wanted} bytes of shared memory a block, this device has {most}")
             driver.allow_shared(function, shared_bytes)
-        if together:  # its blocks wait for each other
+        if together:  # the blocks wait for each other
             wanted, held = math.prod(grid), driver.resident_blocks(function, math.prod(block), shared_bytes)
             if wanted > held:
                 raise DoesNotFit(f"{kernel} needs {wanted} resident blocks, this device holds {held}")
@@ -267,7 +272,8 @@ class ExportedPlan:
 
 
 def by_position(function, inputs, keywords):
-    """All positional arguments of a call; None where keywords are left that are none of them, or one has no value."""
+    """All arguments of a call by position; None if a keyword names no argument, or if an argument
+    has no value."""
     code = getattr(function, "__code__", None)
     if code is None:
         return None

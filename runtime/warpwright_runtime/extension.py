@@ -1,8 +1,10 @@
-"""The C++ of call/ as a module of this interpreter: compiled once a torch and Python, and kept in a folder.
+"""Build of the C++ in call/ as an extension module of this interpreter. It is compiled once per
+torch and Python version, and kept in a folder.
 
-    python3 extension.py FOLDER        # compiles if need be, and prints the library's path
+    python3 extension.py FOLDER        # compiles if needed, and prints the library's path
 
-Imports neither torch nor this package where it does not need them: that takes seconds. Thread: one.
+The file imports neither torch nor this package unless needed, because that takes seconds. Thread:
+one.
 """
 
 import hashlib
@@ -16,13 +18,14 @@ import sys
 import sysconfig
 import tempfile
 
-SOURCES = ("objects.h", "arguments.h", "operation.h", "known.h", "guards.h", "plan.h", "executor.h", "region_operator.h", "module.cpp")  # each needs those before it
+# The files in order of dependency.
+SOURCES = ("objects.h", "arguments.h", "operation.h", "known.h", "guards.h", "plan.h", "executor.h", "region_operator.h", "module.cpp")
 COMPILE_TIMEOUT_S = 180
-STANDARDS = ("c++17", "c++20")  # the oldest that this torch's headers take
+STANDARDS = ("c++17", "c++20")  # the first that torch's headers accept is used
 
 
 def read_source():
-    """The C++ as one text."""
+    """The C++ source as one text."""
     text = ""
     for name in SOURCES:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "call", name), encoding="utf-8") as file:
@@ -31,12 +34,12 @@ def read_source():
 
 
 def torch_folder():
-    """Without importing torch, which takes seconds."""
+    """The folder of torch, found without importing torch, which takes seconds."""
     return os.path.dirname(importlib.util.find_spec("torch").origin)
 
 
 def module_name(source):
-    """Of this source under this torch and Python: one library each."""
+    """The name of the library for this source, torch and Python."""
     with open(os.path.join(torch_folder(), "version.py"), "rb") as file:
         version = file.read()
     text = source.encode() + version + sys.version.encode() + torch_folder().encode()
@@ -71,7 +74,8 @@ def compiler_command(source_path, target, standard):
 
 
 def build(source, folder):
-    """The library's path, compiled unless it is there. @raise OSError with what the compiler said"""
+    """Compiles the library unless it exists. @return its path @raise OSError with the compiler's
+    error"""
     target = library_path(source, folder)
     if os.path.exists(target):
         return target
@@ -102,7 +106,7 @@ _loaded = {}  # path -> the extension
 
 
 def load_once(source):
-    """@raise OSError with what the compiler said"""
+    """The extension module, built and loaded once. @raise OSError with the compiler's error"""
     try:
         path = build(source, cache_folder())
     except PermissionError:

@@ -1,12 +1,15 @@
-"""Values that a module's forward reads besides tensors, as literals that another process can compare its own values with.
+"""Values besides tensors that a module's forward reads, as literals that another process can
+compare with its own values.
 
-Plain constants stand for themselves. The rest is a tuple whose first member says what it is: ("list", parts), ("tuple", parts), ("dict",
-pairs), ("values", parts) for a dict whose keys do not matter, ("object", class, pairs) with the object's own attributes, and ("is", text) for
-functions, classes, enumerators, tensors in containers and all else, which are the same where their texts are; a submodule that one of them
-holds, as a lambda's closure may, is named by its place in the module, since a copy of a module keeps the lambdas of the first. Devices
-are all the same, since that of each tensor is asked anyway. An object is compared
-DEEPEST levels deep; below that its class alone counts. Exported classes use this file too, so it imports nothing of the runner.
-Thread: any.
+Plain constants stand for themselves. Other values are tuples whose first member is the kind:
+("list", parts), ("tuple", parts), ("dict", pairs), ("values", parts) for a dict whose keys do not
+matter, ("object", class, pairs) with the object's own attributes, and ("is", text). The last kind
+is for functions, classes, enumerators, tensors in containers and all other values; such values are
+equal if their texts are equal. A text names a submodule (for example in a lambda's closure) by its
+path in the module, because a copy of a module keeps the lambdas of the original. All devices are
+equal, because the device of each tensor is checked separately. Objects are compared DEEPEST levels
+deep; below that, only their class counts. Exported classes use this file too, so it imports nothing
+from the runner. Thread: any.
 """
 
 import builtins
@@ -16,19 +19,21 @@ import types
 
 PLAIN = (bool, int, float, str, bytes, complex, type(None))
 DEEPEST = 3
-MOST_LEVELS = 2  # of functions in functions
-MOST_PARTS = 512  # of a container or an object; larger ones are compared by their class
-ROOT = ""  # the class of the module itself, in place of its name
+MOST_LEVELS = 2  # nesting depth of described functions
+MOST_PARTS = 512  # parts of a container or an object; larger ones are compared by their class
+ROOT = ""  # stands for the class of the module itself
 
 
 class Scope:
-    """Whose values are described: `owner` is the `__name__` of the user's file, `root` the module that the plan is for."""
+    """Scope of descriptions.
+    @param owner the `__name__` of the user's file
+    @param root the module that the plan is for"""
 
     def __init__(self, owner, root):
         self.owner, self.root = owner, root
 
     def place_of(self, module):
-        """Where a module is in the root, as a text; empty: nowhere."""
+        """The place of a module in the root, as a text; "" if the root does not contain it."""
         if not hasattr(self, "places"):
             named = self.root.named_modules() if hasattr(self.root, "named_modules") else ()
             self.places = {id(one): path for path, one in named}
@@ -37,8 +42,9 @@ class Scope:
 
 
 def name_of(value, owner):
-    """A class's or function's name. Those of the user's own file, whose module is `owner`, go by their own name alone, since that file
-    may be imported under any; torch's have their module's whole name, others' its last part."""
+    """The name of a class or function. Names from the user's file, whose module is `owner`, have no
+    module prefix, because that file may be imported under any name. torch's names have the full
+    module name, other names the last part of the module name."""
     module = getattr(value, "__module__", None) or ""
     name = getattr(value, "__qualname__", None) or type(value).__qualname__
     if getattr(builtins, name, None) is value:
@@ -49,7 +55,9 @@ def name_of(value, owner):
 
 
 def described(value, scope, depth=0, level=0):
-    """The literal of a value. @param level how many functions it lies in"""
+    """The literal of a value.
+    @param depth number of containers and objects around it
+    @param level number of functions around it"""
     kind = type(value)
     if kind in PLAIN:
         return value
@@ -68,7 +76,7 @@ def described(value, scope, depth=0, level=0):
 
 
 def is_opaque(value):
-    """Whether its attributes are not looked at."""
+    """Whether a value's attributes are ignored."""
     import torch
 
     return not isinstance(getattr(value, "__dict__", None), dict) or isinstance(
@@ -77,7 +85,7 @@ def is_opaque(value):
 
 
 def text_of(value, scope, level=0):
-    """What a value is, as a text that is the same in each process that has an equal one."""
+    """A text for a value that is the same in all processes for equal values."""
     import torch
 
     if isinstance(value, enum.Enum):
@@ -105,7 +113,8 @@ def text_of(value, scope, level=0):
 
 
 def code_of(function, scope, level):
-    """Nothing for a function that has a place of its own; of a lambda or an inner one what it computes with."""
+    """The names, constants, closure and defaults of a lambda or an inner function, as a text; ""
+    for other functions, which are identified by name."""
     if "<" not in function.__qualname__ or level >= MOST_LEVELS:
         return ""
     code = function.__code__
@@ -124,7 +133,7 @@ def is_empty(cell):
 
 
 def literal(value):
-    """The Python text of a description, in which no infinity or NaN is a bare name."""
+    """The Python text of a description, with infinity and NaN as calls of float()."""
     if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
         return f'float("{value}")'
     if isinstance(value, list):
@@ -137,7 +146,9 @@ def literal(value):
 
 
 def for_call(guards, owner, is_root):
-    """A description (call_guards.py) with what call/guards.h asks of Python. is_root: whether a class is the module's own"""
+    """A description (call_guards.py) with the Python objects and predicates that call/guards.h
+    needs.
+    @param is_root whether a class is the module's own class"""
     import torch
 
     hooks = torch.nn.modules.module

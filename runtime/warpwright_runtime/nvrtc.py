@@ -1,4 +1,4 @@
-"""Kernels compiled by NVRTC as the runner compiles them, kept in the cache. Thread: any.
+"""Compilation of kernels with NVRTC, as in the runner, with a cache. Thread: any.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ from .extension import cache_folder, torch_folder
 
 
 def toolkit_folders():
-    """Of the CUDA toolkit, and of the packages that torch brings with it."""
+    """Folders of the CUDA toolkit, and of the NVIDIA packages that torch installs."""
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda"]
     return [root for root in roots if root] + sorted(glob.glob(os.path.join(os.path.dirname(torch_folder()), "nvidia", "*")))
 
@@ -26,7 +26,7 @@ def open_nvrtc():
         for path in [path for path in found if os.path.exists(path)] + [name]:
             for builtins in glob.glob(os.path.join(os.path.dirname(path), "libnvrtc-builtins.so.*")):
                 try:
-                    ctypes.CDLL(builtins)  # which NVRTC opens by name
+                    ctypes.CDLL(builtins)  # NVRTC opens this library by name and finds it if it is open
                 except OSError:
                     pass
             try:
@@ -37,7 +37,9 @@ def open_nvrtc():
 
 
 def compile_kernels(source, kernels, options, target):
-    """For a GPU of NVRTC's architecture `target`: (cubin, {kernel: its symbol}), kept in the cache. @raise OSError with NVRTC's first error"""
+    """(cubin, {kernel: its symbol}), from the cache if possible.
+    @param target NVRTC's name of the GPU architecture
+    @raise OSError with NVRTC's first error"""
     if not kernels:
         return b"", {}
     nvrtc = open_nvrtc()

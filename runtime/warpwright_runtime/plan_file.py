@@ -1,7 +1,8 @@
-"""Plan files, `NAME.wwplan`: a verified plan beside the user's Python file, and the class decorator that uses it.
+"""Plan files, `NAME.wwplan`: a verified plan beside the user's Python file, and the class decorator
+that uses it.
 
-A plan file is JSON: `plan`, the lines of the dict that exported_plan.py calls a plan by, and `source`, the lines of the kernels' CUDA.
-It is only read. Thread: any.
+A plan file is JSON: `plan` contains the lines of the dict that exported_plan.py takes, and `source`
+the lines of the kernels' CUDA source. Plan files are only read. Thread: any.
 """
 
 import ast
@@ -13,7 +14,8 @@ import warnings
 
 
 class Floats(ast.NodeTransformer):
-    """float("nan") and float("inf") are no literals of Python."""
+    """Replaces float("nan") and float("inf") by constants, because they are no literals of
+    Python."""
 
     def visit_Call(self, node):
         if not isinstance(node.func, ast.Name) or node.func.id != "float" or len(node.args) != 1:
@@ -22,7 +24,8 @@ class Floats(ast.NodeTransformer):
 
 
 def plan_of(record):
-    """The plan of a record: {"plan": text, "source": text}. @raise ValueError where it is not as it was verified"""
+    """The plan of a record {"plan": text, "source": text}. @raise ValueError if the record is
+    damaged or its source is not the verified one"""
     try:
         plan = ast.literal_eval(Floats().visit(ast.parse(record["plan"].strip(), mode="eval")))
     except SyntaxError as error:
@@ -33,7 +36,7 @@ def plan_of(record):
 
 
 def read(path):
-    """@raise OSError, ValueError"""
+    """The plan in a plan file. @raise OSError, ValueError"""
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
     try:
@@ -43,11 +46,12 @@ def read(path):
 
 
 def plans(path):
-    """A class decorator: calls that fit the plan file run its kernels, all others the class's own forward.
+    """A class decorator: calls that fit the plan file run its kernels, and all other calls run the
+    class's own forward.
 
-    The class keeps its state, so copies, pickles and state dicts are as without it. `warpwright_plan` of the class counts: runs() and
-    fallbacks().
-    @param path beside the file that defines the class, or absolute"""
+    The decorator does not change the class's state, so copies, pickles and state dicts work as
+    before. The attribute `warpwright_plan` of the class has the counts runs() and fallbacks().
+    @param path relative to the folder of the file that defines the class, or absolute"""
     def decorate(kind):
         folder = os.path.dirname(os.path.abspath(getattr(sys.modules.get(kind.__module__), "__file__", None) or "file"))
         try:

@@ -1,6 +1,6 @@
-// CUDA's atomic functions. The backend runs all threads of a launch on one CPU thread and switches only at
-// barriers and warp operations, so a plain read and write is atomic. Exactly CUDA's overloads: sources define
-// the missing ones (atomicMax of float) themselves.
+// CUDA's atomic functions. The backend runs all threads of a launch on one CPU thread and switches
+// only at barriers and warp operations, so a plain read and write is atomic. The overloads are
+// exactly CUDA's, because sources define missing ones (atomicMax of float) themselves.
 #pragma once
 
 #define __WW_ATOMIC(name, type, expression)                                                        \

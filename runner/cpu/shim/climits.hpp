@@ -1,4 +1,4 @@
-// The constants of <climits>, <cfloat>, <cstdint> and math_constants.h.
+// Constants of <climits>, <cfloat>, <cstdint> and math_constants.h.
 #pragma once
 #define CHAR_BIT 8
 #define SCHAR_MAX 127

@@ -1,5 +1,6 @@
-// threadIdx, blockIdx, blockDim, gridDim: properties that read the context of the running thread, twelve
-// unsigned values in this order. lowering.cpp replaces __ww_context() by the context's address.
+// threadIdx, blockIdx, blockDim and gridDim: properties that read the running thread's context,
+// twelve unsigned values in this order. block_loops.cpp replaces __ww_context() by the context's
+// address.
 #pragma once
 
 __WW_RUNTIME const unsigned *__ww_context() __attribute__((const));

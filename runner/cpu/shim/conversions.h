@@ -1,4 +1,5 @@
-// Conversions and reinterpretations of numbers. Conversions to integers saturate, NaN gives 0, as on the GPU.
+// Conversions and reinterpretations of numbers. As on the GPU, conversions to integers saturate and
+// NaN gives 0.
 #pragma once
 
 template <class To, class From>
@@ -41,7 +42,7 @@ __WW_FUNCTION double __ll2double_rn(long long x) { return (double)x; }
 __WW_FUNCTION double __ull2double_rn(unsigned long long x) { return (double)x; }
 __WW_FUNCTION float __double2float_rn(double x) { return (float)x; }
 
-// Loads and stores with cache hints, which a CPU does not have.
+// Loads and stores with cache hints, implemented as plain loads and stores.
 #define __WW_LOAD(name)                                                                            \
   template <class T>                                                                               \
   __WW_FUNCTION T name(const T *address) { return *address; }

@@ -1,5 +1,5 @@
-// cooperative_groups: thread blocks, tiles of a warp, coalesced groups, and reduce() on them. Synchronising a
-// whole grid and clusters are refused.
+// cooperative_groups: thread blocks, tiles of a warp, coalesced groups, and reduce() on them. Grid
+// synchronization and clusters are refused.
 #pragma once
 #pragma clang force_cuda_host_device begin
 
@@ -35,7 +35,7 @@ public:
 };
 __WW_FUNCTION grid_group this_grid() { return {}; }
 
-/// Lanes `mask_` of the running warp, ranked by lane.
+/// A group of lanes of the running warp, given by the bit mask `mask_` and ranked by lane number.
 class __ww_lanes {
 protected:
   unsigned mask_;
@@ -81,7 +81,8 @@ public:
 };
 __WW_FUNCTION coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// Tiles shuffle whatever can be copied byte by byte, of up to 32 bytes.
+// Applies `shuffle` to each 32-bit word of a value. Tiles shuffle trivially copyable values of at
+// most 32 bytes.
 template <class T, class Shuffle> __WW_FUNCTION T __ww_by_words(T value, Shuffle shuffle) {
   static_assert(sizeof(T) <= 32, "a tile shuffles at most 32 bytes");
   unsigned words[(sizeof(T) + 3) / 4] = {};
@@ -99,7 +100,7 @@ class thread_block_tile : public __ww_lanes {
 public:
   thread_block_tile()
       : __ww_lanes((Size == 32 ? 0xffffffffu : (1u << (Size & 31u)) - 1u) << (__ww_lane() & ~(Size - 1u))) {}
-  // A tile that knows its parent is one that does not.
+  // Converts a tile with a parent type to a tile without one.
   template <class Other> thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile() {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }

@@ -1,4 +1,5 @@
-// __nv_bfloat16 and __nv_bfloat162: arithmetic in float, rounded to nearest even after each operation.
+// __nv_bfloat16 and __nv_bfloat162: arithmetic in float, rounded to nearest even after each
+// operation.
 // __hfma rounds twice (float, then bfloat16), which can differ from the GPU in the last bit.
 #pragma once
 #pragma clang force_cuda_host_device begin

@@ -1,4 +1,4 @@
-// __half and __half2: arithmetic in float, rounded to half after each operation, as the GPU rounds.
+// __half and __half2: arithmetic in float, rounded to half after each operation, as on the GPU.
 // __hfma rounds twice (float, then half), which can differ from the GPU in the last bit.
 #pragma once
 #pragma clang force_cuda_host_device begin

@@ -1,5 +1,6 @@
-// How the entry functions that compiler.cpp puts behind a source call its kernels, and how they report the
-// sizes of the parameters. An entry's arguments lie one behind the other, each on a multiple of 16 bytes.
+// Templates for the entry functions that compiler.cpp appends to a source: calls of kernels with
+// packed arguments, and the sizes of the parameters. Arguments are packed in order, each at a
+// multiple of 16 bytes.
 #pragma once
 
 template <size_t... I> struct __ww_indices {};

@@ -1,5 +1,5 @@
-// What CUDA overloads for __half and __nv_bfloat16 alike. Included once for each, with __WW_H and __WW_H2
-// naming the type and its pair; so there is no include guard.
+// Functions that CUDA defines for both __half and __nv_bfloat16. The file has no include guard: it
+// is included once per type, with __WW_H and __WW_H2 naming the type and its pair.
 
 #define __WW_ARITHMETIC(symbol, name)                                                              \
   __WW_FUNCTION __WW_H operator symbol(__WW_H a, __WW_H b) { return __WW_H((float)a symbol(float) b); } \

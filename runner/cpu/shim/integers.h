@@ -1,4 +1,4 @@
-// CUDA's integer intrinsics (CUDA Math API, "Integer Intrinsics" and "SIMD Intrinsics" in part).
+// CUDA's integer intrinsics (CUDA Math API: "Integer Intrinsics", and part of "SIMD Intrinsics").
 #pragma once
 
 __WW_FUNCTION int __popc(unsigned x) { return __builtin_popcount(x); }

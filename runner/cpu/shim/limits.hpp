@@ -1,4 +1,4 @@
-// std::numeric_limits, as far as kernels use it.
+// The part of std::numeric_limits that kernels use.
 #pragma once
 #pragma clang force_cuda_host_device begin
 #include "climits.hpp"

@@ -1,5 +1,6 @@
-// CUDA's math functions: C's names for float and double, the names that only CUDA has, and the fast
-// intrinsics, which are simply accurate here. Clang turns the builtins into vector code or calls of libm.
+// CUDA's math functions: C's names for float and double, names that only CUDA has, and the fast
+// intrinsics, which have full accuracy here. Clang turns the builtins into vector code or libm
+// calls.
 #pragma once
 
 #define __WW_MATH_1(name)                                                                          \
@@ -85,7 +86,7 @@ __WW_FUNCTION void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
 __WW_FUNCTION float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 __WW_FUNCTION float __frsqrt_rn(float x) { return (float)(1.0 / __builtin_sqrt((double)x)); }
 
-// These are never fused into a multiply-add, on the GPU as here.
+// As on the GPU, the functions below are never fused into a multiply-add.
 #pragma clang fp contract(off)
 __WW_FUNCTION float __fadd_rn(float a, float b) { return a + b; }
 __WW_FUNCTION float __fsub_rn(float a, float b) { return a - b; }

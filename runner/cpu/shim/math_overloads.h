@@ -1,5 +1,5 @@
-// C++'s overloads of the math functions: float stays float, integers go to double, and min, max and abs
-// exist for every pair of types that CUDA's headers list.
+// C++ overloads of the math functions. float stays float, and integers convert to double. min, max
+// and abs have the overloads of CUDA's headers.
 #pragma once
 
 template <bool condition, class T>

@@ -1,10 +1,10 @@
-// assert, printf, traps, and the list of what the backend refuses by name.
+// assert, printf and traps, and declarations of the functions that the backend refuses.
 #pragma once
 
 __WW_RUNTIME void __ww_assert_failed(const char *expression, const char *file, int line)
     __attribute__((noreturn));
 __WW_RUNTIME void __ww_trap() __attribute__((noreturn));
-/// Swallowed: stdout belongs to the runner's protocol.
+/// Prints nothing, because the runner's protocol uses stdout.
 __WW_RUNTIME int printf(const char *format, ...);
 
 #ifdef NDEBUG

@@ -1,9 +1,10 @@
-// Included before every kernel source on the CPU backend: CUDA's language as plain x86 device code.
+// Prelude of every kernel source on the CPU backend: the CUDA language as plain x86 device code.
 //
-// Clang runs with -fcuda-is-device for an x86 triple, so `__global__` becomes a plain device function and
-// lowering.cpp resolves what is only declared here: the thread context, the barriers and the dynamic shared
-// memory. What cannot run on a CPU is declared `unavailable` with a text that diagnostics.cpp turns into the
-// outcome Unsupported. Names that belong to the backend begin with __ww_.
+// Clang runs with -fcuda-is-device for an x86 triple, so `__global__` becomes a plain device
+// function. lowering.cpp resolves the thread context, the barriers and dynamic shared memory, which
+// the shim only declares. Features that cannot run on a CPU are declared `unavailable` with a text
+// that diagnostics.cpp turns into the outcome Unsupported. The backend's own names begin with
+// __ww_.
 #pragma once
 
 #define __CUDACC__ 1
@@ -46,7 +47,7 @@ typedef __INT32_TYPE__ int32_t;
 typedef __UINT8_TYPE__ uint8_t;
 typedef __UINT16_TYPE__ uint16_t;
 typedef __UINT32_TYPE__ uint32_t;
-// As in NVRTC's headers, and in what a slice says where a kernel's file included <cstdint>.
+// Same types as in NVRTC's headers and in source slices of files that include <cstdint>.
 typedef long long int64_t, intptr_t;
 typedef unsigned long long uint64_t, uintptr_t;
 typedef unsigned char uchar;

@@ -1,5 +1,6 @@
-// Barriers and warp operations. The barriers are known to lowering.cpp by name, which gives every call its
-// site; all warp operations are one call of the scheduler, whose numbers are those of warp_operations.h.
+// Barriers and warp operations. check_lowering.cpp finds the barriers by name and numbers their
+// call sites. All warp operations call the scheduler through __ww_warp(), with the operation
+// numbers of warp_operations.h.
 #pragma once
 
 __WW_RUNTIME void __syncthreads();

@@ -1,4 +1,4 @@
-// The GPU.
+// make_library_device() for GPUs.
 #include "runner/cuda/device.h"
 #include "runner/torch/library/library_device.h"
 #include "runner/worker/service_cache.h"

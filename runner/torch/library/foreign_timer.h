@@ -1,6 +1,6 @@
-// The timer in a process that holds another system's module: the same device, recording and clock as the worker's, which asks for one
-// timed run at a time. It decides nothing, and what it says is weighed by the worker that asked (docs/candidates.md).
-// Thread: the main thread.
+// Timer in a process that holds another system's module. It uses the same device, recording and
+// clock code as the worker, which requests one timed run at a time. The timer makes no decisions;
+// the worker checks its answers for plausibility (docs/candidates.md). Thread: the main thread.
 #pragma once
 
 #include "runner/cuda/cuda_torch.h"
@@ -12,6 +12,7 @@ namespace warpwright::runner {
 
 class ForeignTimer {
 public:
+  /// Answers one request.
   /// @param request see warpwright_timer()
   nlohmann::json answer(const nlohmann::json &request, const warpwright_callbacks &callbacks);
   static nlohmann::json failed(const std::string &kind, const std::string &message);

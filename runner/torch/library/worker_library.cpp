@@ -1,4 +1,4 @@
-// The functions that Python calls: isolation, the worker's loop, answers, the executor.
+// Implementation of the functions that Python calls: isolation, worker loop, answers and executor.
 #include "runner/torch/library/worker_library.h"
 #include "runner/cuda/cuda_torch.h"
 #include "runner/torch/executor.h"
@@ -15,7 +15,8 @@ namespace {
 using namespace warpwright;
 using namespace warpwright::runner;
 
-std::optional<WorkerEntry> entry; // from warpwright_enter() to warpwright_run(): the process's own
+/// Set by warpwright_enter(), taken by warpwright_run().
+std::optional<WorkerEntry> entry;
 
 int complain(const std::string &what) {
   std::cerr << what << std::endl;

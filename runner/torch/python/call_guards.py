@@ -1,13 +1,18 @@
-"""What a plan is verified for besides its tensors: the module's submodules with their classes and modes, what forward read of them, their
-hooks, and the framework's flags. Tracer and worker write it down here; warpwright_runtime's call/guards.h asks it at each call.
+"""Conditions besides tensors under which a plan is valid: the module's submodules with their
+classes and modes, the attributes that forward reads, hooks, and the framework's flags. Tracer and
+worker record the conditions here; warpwright_runtime's call/guards.h checks them at each call.
 
 A description is a dict of literals:
-    modules     [(parent's index or -1, name, class, number of children)], parents first; the module itself has guard_values.ROOT as its class
-    training    one letter a module: T or F
-    attributes  [(module's index, name, value)]: what forward read and no tensor is. The value is guard_values.described()'s; ("class",): the
-                class's own, which no attribute of the object may hide; ("constant", value): a value that the class holds
-    flags       {name: value} of those that matter, as they were
-Globals of the user's file, and values in place in objects deeper than guard_values.DEEPEST, are not in it. Thread: one.
+    modules     [(parent's index or -1, name, class, number of children)], parents first; the
+                class of the module itself is guard_values.ROOT
+    training    one letter per module: T or F
+    attributes  [(module's index, name, value)]: attributes that forward reads, without
+                tensors. The value is the result of guard_values.described(); ("class",) for an
+                attribute of the class, which no attribute of the object may hide; ("constant",
+                value) for a value that the class holds
+    flags       {name: value} of the flags that matter
+Globals of the user's file are not recorded, nor are changes in place of values in objects deeper
+than guard_values.DEEPEST. Thread: one.
 """
 
 import inspect
@@ -16,7 +21,7 @@ import torch
 
 from warpwright_runtime.guard_values import ROOT, Scope, described, name_of
 
-HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # those that run without gradients
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # the hooks that run without gradients
 TABLES = ("_parameters", "_buffers", "_modules")
 OWN_NAMES = set(dir(torch.nn.Module)) | set(vars(torch.nn.Module()))
 FLAGS = ("matmul_tf32", "cudnn_tf32", "deterministic", "default_dtype")
@@ -24,8 +29,9 @@ MISSING = object()
 
 
 class Reads:
-    """While it is entered: which attributes of the model's modules are read and what they are at their first reading, those of
-    torch.nn.Module itself left out. An attribute that forward writes before it reads it is its own affair."""
+    """Context manager that records which attributes of the model's modules are read, and their
+    values at the first read. Attributes of torch.nn.Module itself are left out, as are attributes
+    that forward writes before it reads them."""
 
     def __init__(self, model, owner):
         self.scope = Scope(owner, model)
@@ -37,7 +43,7 @@ class Reads:
         def read_one(module, name):
             known = found.get(id(module))
             if known is not None and name not in OWN_NAMES and name not in known:
-                known[name] = MISSING  # whatever describing it reads
+                known[name] = MISSING  # ends the recursion if the description reads the attribute
                 known[name] = attribute_of(module, name, scope)
             return object.__getattribute__(module, name)
 
@@ -55,17 +61,17 @@ class Reads:
         torch.nn.Module.__setattr__ = self.write
 
     def of(self, module):
-        """[(name, value)] in the order read."""
+        """[(name, value)] of a module's attributes, in the order of their first reads."""
         return [(name, value) for name, value in self.found.get(id(module), {}).items() if value is not MISSING]
 
 
 def owner_of(namespace):
-    """The name under which a user's file was imported; a C++ file has none."""
+    """The name under which the user's file was imported; "" for a C++ file."""
     return getattr(namespace, "__name__", "")
 
 
 def tree(model):
-    """[(parent's index, name, module)], parents first; a module that is held twice comes twice."""
+    """[(parent's index, name, module)], parents first. A module with two holders appears twice."""
     found, waiting = [], [(-1, "", model, ())]
     while waiting:
         parent, name, module, above = waiting.pop(0)
@@ -77,8 +83,11 @@ def tree(model):
 
 
 def of_model(model, reads, owner, flags=FLAGS):
-    """The description of a model: what a forward read of it, and its modes and the flags as they are now.
-    @param owner the `__name__` of the user's file; @param flags which of them matter"""
+    """The description of a model: the attributes that a forward read, and the current modes and
+    flags.
+    @param reads a Reads that watched the forward
+    @param owner the `__name__` of the user's file
+    @param flags the names of the flags that matter"""
     modules, training, attributes, scope = [], "", [], Scope(owner, model)
     for index, (parent, name, module) in enumerate(tree(model)):
         modules.append((parent, name, ROOT if parent < 0 else name_of(type(module), owner), len(module._modules)))
@@ -91,7 +100,7 @@ def of_model(model, reads, owner, flags=FLAGS):
 
 
 def attribute_of(module, name, scope):
-    """MISSING where it is a tensor, a submodule, or nothing that could change."""
+    """The description of an attribute; MISSING for a tensor or a submodule."""
     held = vars(module).get(name, MISSING)
     if held is not MISSING:
         return MISSING if torch.is_tensor(held) else described_whatever(held, scope)
@@ -105,7 +114,8 @@ def attribute_of(module, name, scope):
 
 
 def described_whatever(value, scope):
-    """Objects of users may fail at anything: those go by their class."""
+    """The description of a value; its class alone if the description fails, because users' objects
+    may raise from any operation."""
     try:
         return described(value, scope)
     except Exception:
@@ -113,7 +123,7 @@ def described_whatever(value, scope):
 
 
 def changes_of_call(index, module, scope):
-    """What was put around a submodule's forward, or in its place, before it was verified."""
+    """Hooks of a submodule, and a forward that was assigned to it, at the time of verification."""
     found = [(index, name, ("values", [described(hook, scope) for hook in vars(module)[name].values()]))
              for name in HOOKS if vars(module)[name]]
     if "forward" in vars(module):
@@ -122,7 +132,8 @@ def changes_of_call(index, module, scope):
 
 
 def flags_of(nodes):
-    """Which flags matter to a graph: those of TF32 where something of float32 is multiplied that a library may multiply so."""
+    """Names of the flags that matter to a graph. The TF32 flags matter if a library may compute a
+    float32 product of the graph with TF32."""
     products = {node["op"] for node in nodes if node["op"] in ("matmul", "conv", "aten", "attention")
                 and any(kind["dtype"] == "float32" for kind in node["types"])}
     return [name for name in FLAGS if name == "matmul_tf32" and products or name == "cudnn_tf32" and products & {"conv", "aten"}
@@ -138,5 +149,5 @@ def current_flags():
 def is_allowed(backend):
     try:
         return bool(backend.allow_tf32)
-    except RuntimeError:  # its old and its new flags were both set
+    except RuntimeError:  # both the old and the new flag were set
         return False

@@ -1,8 +1,9 @@
-"""Calls of another system's module on the runner's memory: what a worker's host keeps of them.
+"""The worker's side of calls of another system's module on the runner's memory.
 
-The module lives in a CandidateProcess, which gets copies of the inputs and gives copies of the outputs; the runner's buffers, the
-reference and every expected result stay here. Before a call whose result is judged the module is called with other inputs in the same
-memory, so that what it keeps from call to call shows. Thread: the main thread.
+The module lives in a CandidateProcess, which gets copies of the inputs and returns copies of the
+outputs. The runner's buffers, the reference and every expected result stay in the worker. Before a
+call whose result is judged, the module is called with other inputs in the same memory. A module
+that returns results of earlier calls is thereby detected. Thread: the main thread.
 """
 
 import torch
@@ -15,7 +16,7 @@ from tensors import as_tensor
 
 
 class Candidates:
-    """The one candidate of a job, for a ModuleHost."""
+    """The candidate of a job, for a ModuleHost; at most one at a time."""
 
     def __init__(self):
         self.key = None
@@ -27,7 +28,8 @@ class Candidates:
         self.key = self.process = None
 
     def bind(self, host, source, model, arguments, outputs):
-        """A CandidateCall. host: whose module is loaded, and drew inputs and parameters last"""
+        """Returns a CandidateCall. Starts a process and loads the candidate if needed.
+        @param host the ModuleHost that loaded the module and last drew inputs and parameters"""
         module = host.loaded
         count = input_count(module)
         key = (source, model, module.spec["source"])
@@ -44,8 +46,9 @@ class Candidates:
 
 
 def started(host, source, layout):
-    """The candidate's process, without a device yet. Where others use the GPU too it is theirs until then: what importing the candidate's
-    file compiles, a process that cannot open the GPU has compiled before."""
+    """The candidate's process, without a device yet. If the GPU is shared, others may use it
+    meanwhile: a process that cannot open the GPU imports the candidate's file first, so that
+    extensions are compiled already."""
     architectures = architectures_of(host.device)
     if host.turn is None:
         return CandidateProcess(layout, architectures)
@@ -54,10 +57,12 @@ def started(host, source, layout):
 
 
 def compile_ahead(source, architectures):
-    """Whether its folder was kept for the next. What goes wrong is said where it goes wrong again, with the GPU there."""
+    """Imports the candidate's file in a process without a GPU. @return whether the process's folder
+    was kept for the next process. Errors are ignored, because they recur in the process with the
+    GPU."""
     try:
         process = CandidateProcess(Layout([]), architectures, opens_gpu=False)
-    except HostError:  # nothing here keeps it from the GPU
+    except HostError:  # no isolation layer here can deny access to the GPU
         return False
     try:
         process.open("cpu", False)
@@ -69,7 +74,7 @@ def compile_ahead(source, architectures):
 
 
 def architectures_of(device):
-    """As torch.utils.cpp_extension chooses them where it sees the GPU."""
+    """The architectures that torch.utils.cpp_extension would choose if it saw the GPU."""
     return "%d.%d+PTX" % torch.cuda.get_device_capability(device) if device.type == "cuda" else ""
 
 
@@ -78,7 +83,8 @@ def input_count(module):
 
 
 def load_request(module, source, model):
-    """Everything that it may know: how the task's own module is made and called, and nothing of what it computes."""
+    """All information that the candidate may have: how the task's module is constructed and called,
+    but nothing about its results."""
     with torch.no_grad():
         arguments = module.constructor_arguments(user_module.LOADED_SEED)
     return {"source": source, "model": model, "mode": module.spec.get("mode", "made"), "flags": pickled(module.flags),
@@ -87,8 +93,10 @@ def load_request(module, source, model):
 
 
 class CandidateCall(BoundCall):
-    """@param drawn (seed of the parameters, whether constants among them vary). Where they do, no constructor makes them: they are
-    loaded into it by name, as a program loads a trained module's"""
+    """A call of the candidate on the worker's buffers.
+    @param drawn (seed of the parameters, whether constants among them vary). If constants vary, no
+        constructor can make the parameters, so they are loaded by name, like those of a trained
+        module"""
 
     def __init__(self, process, module, arguments, outputs, device, drawn):
         count = input_count(module)
@@ -115,13 +123,14 @@ class CandidateCall(BoundCall):
             try:
                 self.process.ask("forget", {"handle": self.handle})
             except HostError:
-                pass  # whatever comes next will say so
+                pass  # the next request reports the error
 
     def refresh(self):
-        """It has its own parameters."""
+        """Does nothing, because the candidate has its own parameters."""
 
     def run(self):
-        # Two runs on one drawing follow each other, and what was kept of the first is right for the second.
+        # Two successive runs use the same drawing, and a result kept from the first is right for
+        # the second. So only every other run is preceded by a call with other inputs.
         self.process.runs += 1
         others = [turned(one) for one in self.inputs] if self.process.runs % 2 else None
         if others is not None:
@@ -142,7 +151,8 @@ class CandidateCall(BoundCall):
             shared.copy_(one)
 
     def look_for_earlier_results(self, before, others):
-        """The same result for other inputs is suspect where the task's module gives two."""
+        """Refuses a candidate that gives the same result for other inputs, if the task's module
+        gives different results."""
         if not all(same_bytes(one, other) for one, other in zip(before, self.shared_outputs)) or \
                 all(same_bytes(one, other) for one, other in zip(self.inputs, others)) or any(is_one_value(one) for one in before):
             return
@@ -163,10 +173,10 @@ class CandidateCall(BoundCall):
         for shared, one in zip(self.shared_outputs, self.outputs):
             one.copy_(shared)
         for shared, one in zip(self.shared_inputs, self.inputs):
-            one.copy_(shared)  # as the candidate left them: a change shows
+            one.copy_(shared)  # copied back, so that changes by the candidate are detected
 
     def record(self):
-        """Why it has no device time; empty: it has."""
+        """The reason why the candidate has no device time; "" if it has one."""
         self.send(self.inputs)
         self.process.ask("upload", {"handle": self.handle})
         return str(self.process.ask("record", {"handle": self.handle}, LOAD_LIMIT_S) or "")[:500]
@@ -182,19 +192,20 @@ class CandidateCall(BoundCall):
 
 
 def turned(tensor):
-    """Other inputs from the same range: the same values in other places."""
+    """Other inputs from the same range: the same values at other positions."""
     if not tensor.is_floating_point() or tensor.numel() < 2:
         return tensor
     return tensor.flatten().roll(tensor.numel() // 3 + 1).view(tensor.shape)
 
 
 def is_one_value(tensor):
-    """Of several elements, NaN or not: wrong, or right for a constant, but kept by nobody."""
+    """Whether a tensor of several elements has one value everywhere, NaN included. Such a result is
+    no evidence that an earlier result was kept: it may be a constant or an error."""
     flat = tensor.flatten()
     return flat.numel() > 1 and same_bytes(flat[1:], flat[:-1])
 
 
 def same_bytes(one, other):
-    """NaN is the same as NaN."""
+    """Whether two tensors have the same bytes, so that NaN equals NaN."""
     view = lambda tensor: tensor.contiguous().flatten().view(torch.uint8) if tensor.numel() else tensor.flatten()  # noqa: E731
     return torch.equal(view(one), view(other))

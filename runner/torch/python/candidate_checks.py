@@ -1,7 +1,9 @@
-"""What no honest answer to a task needs, looked for beside its code: framework flags, replaced functions, threads, lazy results.
+"""Checks for manipulations in a candidate's process: changed framework flags, replaced functions,
+threads, lazy results.
 
-It runs in the candidate's process, so it finds what published cheats do and nothing that hides from it; docs/candidates.md says what
-holds without it. Thread: the main thread.
+No honest answer to a task needs these. The checks run beside the candidate's code, so they find the
+tricks of published cheats but not code that hides from them. docs/candidates.md describes the
+guarantees that do not depend on these checks. Thread: the main thread.
 """
 
 import _thread
@@ -14,7 +16,7 @@ import torch
 import framework_flags
 from host_errors import HostError
 
-#: Whose functions are compared: what a harness would call, and what this one does.
+#: Modules whose functions are compared: modules that a harness may use, and the runner's own.
 WATCHED = ("torch", "torch.cuda", "torch.cuda.graphs", "torch.cuda.streams", "torch.nn.functional", "torch.testing", "torch.linalg", "time",
            "gc", "builtins", "json", "mmap", "ctypes", "framework_flags", "user_module", "tensors", "host_errors", "module_host", "gpu_host",
            "candidate_module", "candidate_timer", "candidate_checks")
@@ -23,7 +25,7 @@ CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescripto
 
 
 class Watch:
-    """Of a process before any of a candidate's code ran in it."""
+    """Snapshot of a process, taken before any of a candidate's code runs in it."""
 
     def __init__(self, flags):
         framework_flags.restore(flags)
@@ -38,7 +40,8 @@ class Watch:
         self.thread_count = _thread._count()
 
     def look(self, when):
-        """@raise HostError when something was changed. when: "when its file was imported" """
+        """Compares the process with the snapshot. @raise HostError if something was changed
+        @param when the end of the message, such as "when its file is imported" """
         for name, value in all_flags().items():
             if value != self.flags.get(name):
                 raise HostError("suspected", f"the candidate changes the framework's {name} from {self.flags.get(name)} to {value} {when}")
@@ -66,7 +69,7 @@ def all_flags():
 
 
 def check_plain(result):
-    """A subclass could compute when somebody looks."""
+    """Refuses tensor subclasses, which could compute lazily, and layouts other than strided."""
     if type(result) not in (torch.Tensor, torch.nn.Parameter):
         raise HostError("suspected", f"the candidate returns a {type(result).__name__}, not a tensor")
     if result.layout != torch.strided:

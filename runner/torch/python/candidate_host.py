@@ -1,9 +1,12 @@
-"""The process that holds another system's module: `python3 candidate_host.py LIBRARY DESCRIPTOR BYTES`.
+"""Main program of the process that holds another system's module:
+`python3 candidate_host.py LIBRARY DESCRIPTOR BYTES`.
 
-Serves one worker (candidate_process.py): JSON on stdin, a line of JSON on stdout for each request, tensors in the memory behind the
-descriptor. It is started in its enclosure (docs/isolation.md). torch comes first ("start", which uses no GPU); then device and timer are made
-ready, and the rest of the filter of system calls is in force ("open"); only then does any of the module's code run. What is checked in here
-(candidate_checks.py) is checked beside that code and could be undone by it; what matters is decided in the worker. Thread: the main thread.
+The process serves one worker (candidate_process.py): JSON on stdin, one line of JSON on stdout per
+request, and tensors in the memory behind the descriptor. The process starts in its enclosure
+(docs/isolation.md). "start" imports torch and uses no GPU. "open" prepares device and timer and
+puts the rest of the system-call filter into effect. Only then does any of the module's code run.
+That code could undo the checks in this process (candidate_checks.py), so the worker makes all
+decisions that matter. Thread: the main thread.
 """
 
 import ctypes
@@ -23,15 +26,16 @@ LARGEST_FILE = 1 << 30
 
 
 class Starting:
-    """The process before any of a candidate's code is there."""
+    """State of the process; no code of a candidate is loaded before `server` is set."""
 
     def __init__(self, library_path, memory):
         self.library, self.memory = ctypes.CDLL(library_path), memory
         self.server = None
 
     def start(self, opens_gpu, architectures):
-        """torch, whose version it returns. architectures: what extensions are compiled for, as torch would choose itself
-        where it sees the GPU; empty: none"""
+        """Imports torch. @return torch's version
+        @param architectures for which extensions are compiled, as torch would choose them if it saw
+            the GPU; "" for torch's default"""
         import worker_process
 
         worker_process.prepare_environment()
@@ -53,7 +57,8 @@ class Starting:
         import candidate_module
 
         server = candidate_module.CandidateServer(self.library if timed else None, device, self.memory)
-        if self.library.warpwright_seal_candidate() != 0:  # a driver does not start behind the filter of system calls
+        # The filter comes last, because a driver does not start behind the full system-call filter.
+        if self.library.warpwright_seal_candidate() != 0:
             raise RuntimeError("the candidate's process could not be sealed; its stderr says why")
         self.server = server
 
@@ -62,7 +67,7 @@ class Starting:
             return self.server.answer(method, parameters)
         try:
             return {"result": {"start": self.start, "open": self.open}[method](**parameters)}
-        except Exception as error:  # its worker says why nothing was judged
+        except Exception as error:  # the worker reports why nothing was judged
             return {"error": {"kind": "unsupported", "message": f"the candidate's process: {type(error).__name__}: {error}"}}
 
 

@@ -1,7 +1,8 @@
-"""Another system's module: made as its task's module is made, and called on inputs that its worker sends.
+"""Another system's module, constructed like the task's module and called on inputs from the worker.
 
-Its parameters are those that its constructor makes under the seed of the task's drawing, as benchmarks of this form make them: it may keep
-weights in another form than the task's module does. Thread: the main thread.
+The module's constructor makes its parameters under the seed of the task's drawing, as benchmarks of
+this form do. The module may therefore keep weights in another form than the task's module. Thread:
+the main thread.
 """
 
 import base64
@@ -20,11 +21,11 @@ from host_errors import HostError
 from module_host import BoundCall, described
 from tensors import dtype_of
 
-MODELS_KEPT = 2  # by parameter seed
+MODELS_KEPT = 2  # cached models, by parameter seed
 
 
 class CandidateModule:
-    """What a ModuleCall needs of a user's module."""
+    """The candidate's module, with the interface of a UserModule that calls need."""
 
     def __init__(self, request, device, watch):
         self.device, self.watch = device, watch
@@ -41,7 +42,8 @@ class CandidateModule:
         watch.look("when its file is imported")
 
     def loaded(self, seed, names, places):
-        """One of its own for each call, and its tensors of these names, whose values are not its constructor's."""
+        """A new model and its tensors of these names, which get their values from the worker.
+        @return (model, tensors)"""
         model, tensors = self.construct(seed), []
         for name, place in zip(names, places):
             try:
@@ -75,7 +77,8 @@ class CandidateModule:
 
 
 class Call(BoundCall):
-    """The candidate on inputs of its own; the worker's shared memory is read and written by upload() and download()."""
+    """A call of the candidate on its own copies of the inputs. upload() reads the shared memory,
+    and download() writes it."""
 
     def __init__(self, module, model, inputs, outputs, memory, state=((), ())):
         self.module, self.model, self.function = module, model, model
@@ -98,7 +101,7 @@ class Call(BoundCall):
         copy_all(self.outputs, self.shared_outputs)
 
     def run(self):
-        # What cannot be captured is no fault: it is timed as called alone.
+        # A call that cannot be captured is no crash: it is then timed only as called.
         with blamed("unsupported" if is_capturing(self.module.device) else "crash", "the candidate's forward"):
             self.take(self.module.call(self.function, self.inputs))
 
@@ -108,20 +111,21 @@ class Call(BoundCall):
         check_results(self.results, self.outputs)
 
     def refresh(self):
-        """It has its own parameters."""
+        """Does nothing, because the candidate has its own parameters."""
 
     def publish(self, given=None):
         copy_all(self.results if given is None else given, self.outputs)
 
 
 def prepare():
-    """What takes long and needs no device."""
-    if hasattr(torch, "compile"):  # it replaces functions of torch, for which no candidate is to be blamed
+    """Slow imports that need no device."""
+    if hasattr(torch, "compile"):  # torch._dynamo replaces functions of torch, so it is imported first
         importlib.import_module("torch._dynamo")
 
 
 class CandidateServer:
-    """@param library the timer's; None: nothing is timed"""
+    """Server of the worker's requests.
+    @param library the library with the timer; None: nothing is timed"""
 
     def __init__(self, library, device, memory):
         self.host = TimingHost(device, None)
@@ -140,7 +144,7 @@ class CandidateServer:
             return {"result": getattr(self, "on_" + method)(**parameters)}
         except HostError as error:
             return {"error": {"kind": error.kind, "message": error.message}}
-        except BaseException as error:  # whatever it is, its worker hears of it
+        except BaseException as error:  # every error goes to the worker
             import traceback
 
             traceback.print_exc()
@@ -148,7 +152,8 @@ class CandidateServer:
             return {"error": {"kind": kind, "message": f"{method}: {type(error).__name__}: {' '.join(str(error).split())[:500]}"}}
 
     def on_compile(self, source):
-        """Imports its file for what it compiles then, and leaves in its folder."""
+        """Imports the candidate's file, which leaves compiled extensions in the process's
+        folder."""
         user_module.import_source(source, user_module.write_source(source))
 
     def on_load(self, **request):
@@ -208,7 +213,7 @@ def unpickled(text):
     stream = io.BytesIO(base64.b64decode(text))
     try:
         return torch.load(stream, weights_only=False)
-    except TypeError:  # torch 1.12 and before know no such argument
+    except TypeError:  # torch 1.12 and earlier have no such argument
         stream.seek(0)
         return torch.load(stream)
 
@@ -227,7 +232,7 @@ def copy_all(sources, targets):
 
 
 def tensors_of(value):
-    """All tensors of the result, in order; what is not plain is refused."""
+    """All tensors of the result, in order. @raise HostError for tensors that are not plain"""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
     found = []
     for part in parts:
@@ -257,7 +262,8 @@ def synchronize(device):
 
 
 class blamed:
-    """Errors within are the candidate's: of this kind, with what was done and the line of its file."""
+    """Context manager that attributes errors to the candidate: they become HostErrors of this kind,
+    with the operation and the line of the candidate's file."""
 
     def __init__(self, kind, what):
         self.kind, self.what = kind, what

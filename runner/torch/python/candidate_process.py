@@ -1,8 +1,11 @@
-"""The process of another system's module, as the worker that judges it sees it: what it is sent, and what of its answers is believed.
+"""The worker's interface to the process of another system's module: requests, and checks of
+answers.
 
-The module's code is arbitrary Python and C++, so it gets a process of its own (candidate_host.py) with nothing in it but its inputs: no
-reference, no expected result, no verdict. Inputs go there and outputs come back through shared memory; all else is JSON, of which nothing
-is unpickled or run here. A time that the process reports is held against this process's clock. Thread: the main thread.
+The module's code is arbitrary Python and C++, so it runs in a separate process (candidate_host.py)
+that contains only its inputs: no reference, no expected result, no verdict. Inputs and outputs go
+through shared memory. All other messages are JSON; the worker unpickles and executes nothing from
+them. A time that the process reports is checked against this process's clock. Thread: the main
+thread.
 """
 
 import base64
@@ -26,24 +29,25 @@ from tensors import contiguous_strides, dtype_of, span
 
 ALIGNMENT = 256
 START_LIMIT_S = 60
-LOAD_LIMIT_S = 200  # compilers run in it
+LOAD_LIMIT_S = 200  # includes the run time of compilers
 CALL_LIMIT_S = float(os.environ.get("WARPWRIGHT_CANDIDATE_CALL_SECONDS", "30"))
 LARGEST_ANSWER = 1 << 20
 CALIBRATIONS = 8
-SLACK_NS = 500_000  # of a report against this clock, beyond what calls of nothing show
+SLACK_NS = 500_000  # allowed difference to this clock beyond the overhead of empty calls
 FEWEST_REPORTS = 5
 KINDS = {"compile_failed", "bad_launch", "crash", "timeout", "unsupported", "out_of_memory", "suspected"}
 
 
 def pickled(value):
-    """For the candidate's process, which may unpickle what this one sends; never the other way."""
+    """A value for the candidate's process, which may unpickle data from this process. This process
+    never unpickles data from the candidate."""
     stream = io.BytesIO()
     torch.save(value, stream)
     return base64.b64encode(stream.getvalue()).decode()
 
 
 class Layout:
-    """Where tensors lie in the shared memory. tensors: [{dtype, shape}]"""
+    """Placement of tensors in the shared memory. @param tensors [{dtype, shape}]"""
 
     def __init__(self, tensors):
         self.places, end = [], 0
@@ -56,10 +60,12 @@ class Layout:
 
 
 class CandidateProcess:
-    """Held in, with torch imported, and without a device until open().
+    """An isolated process with torch imported, and without a device until open().
 
-    @param architectures that its extensions are compiled for; empty: as torch chooses
-    @param again in the folder of the last one, which keeps what that compiled"""
+    @param layout the tensors that calls use
+    @param architectures for which extensions are compiled; "": torch's choice
+    @param opens_gpu whether the process may open the GPU
+    @param again whether to reuse the folder of the last process, with its compiled extensions"""
 
     def __init__(self, layout, architectures="", opens_gpu=True, again=False):
         self.layout = layout
@@ -76,9 +82,9 @@ class CandidateProcess:
             os.close(descriptor)
         self.ids = 0
         self.is_frozen, self.not_frozen = False, set()
-        self.runs = 0  # that were judged
+        self.runs = 0  # number of judged runs
         self.buffered = b""
-        self.overhead_ns = {}  # by kind: the most that a call of nothing takes beyond what it reports
+        self.overhead_ns = {}  # by as_called: largest difference of wall time and report of empty calls
         self.slack_ns = {}
         try:
             self.version = self.ask("start", {"opens_gpu": opens_gpu, "architectures": architectures}, START_LIMIT_S)
@@ -87,7 +93,8 @@ class CandidateProcess:
             raise
 
     def open(self, device, timed):
-        """Brings the device up before any of the candidate's code is there, and where runs are timed the timer."""
+        """Prepares the device, and with `timed` also the timer, before any of the candidate's code
+        is loaded."""
         self.ask("open", {"device": str(device), "timed": timed}, START_LIMIT_S)
         if timed:
             for as_called in (False, True):
@@ -104,8 +111,10 @@ class CandidateProcess:
     # ---- Messages
 
     def ask(self, method, parameters, limit_s=None):
-        """Its answer; it runs from the request to the answer and stands still otherwise (docs/candidates.md).
-        @raise HostError by its own word, or because it ended or is silent; after the latter two it is gone"""
+        """The process's answer. The process runs from the request to the answer and is frozen
+        otherwise (docs/candidates.md).
+        @raise HostError if the process reports an error, ends, or does not answer in time; in the
+            last two cases it is ended"""
         self.go_on(method)
         answer = self.answered(method, parameters, limit_s)
         self.stand_still(method)
@@ -188,7 +197,7 @@ class CandidateProcess:
     # ---- Times
 
     def timed(self, handle, as_called):
-        """(ns that it says, ns by this clock, whether the GPU's clock was held down)"""
+        """(ns that the process reports, ns by this clock, whether the GPU was throttled)"""
         begin = time.perf_counter_ns()
         said = self.ask("time", {"handle": handle, "as_called": as_called})
         wall = time.perf_counter_ns() - begin
@@ -198,7 +207,8 @@ class CandidateProcess:
         return float(ns), wall, said.get("throttled") is True
 
     def believed(self, handle, as_called):
-        """A time of the candidate that agrees with this process's clock."""
+        """(ns, throttled) of a run whose time agrees with this process's clock. @raise HostError
+        "suspected" if the reported times are too short"""
         ns, wall, throttled = self.timed(handle, as_called)
         reports, least = self.slack_ns.get(as_called, (0, math.inf))
         reports, least = reports + 1, min(least, wall - 2 * ns)
@@ -211,7 +221,7 @@ class CandidateProcess:
 
 @contextlib.contextmanager
 def files_of(size):
-    """A file may be so large within; elsewhere as isolation has it."""
+    """Raises the limit on file sizes to `size` temporarily; isolation sets a lower limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     if soft != resource.RLIM_INFINITY and soft < size:
         resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
@@ -225,5 +235,5 @@ def files_of(size):
 
 def refused(kind, message):
     error = HostError(kind, message)
-    error.device_lost = False  # this process and its device are as they were
+    error.device_lost = False  # this process and its device are not affected
     return error

@@ -1,8 +1,10 @@
-"""Asks the supervisor of this process (runner/isolation/supervisor.h) for candidates' processes, each in an enclosure of its own.
+"""Requests to this process's supervisor (runner/isolation/supervisor.h) for candidates' processes,
+each in a separate enclosure.
 
-This process is held in, so it can start nothing that opens the GPU, change no user and freeze nobody; its supervisor can, and starts nothing
-but candidate_host.py. One at a time. The folder of one can be kept for the next, which finds there what the first compiled.
-Thread: the main thread.
+This process is isolated: it cannot start a process that opens the GPU, change users, or freeze
+other processes. The supervisor can, and for this process it starts only candidate_host.py, one
+process at a time. The folder of one process can be kept for the next, which then finds the
+extensions that the first compiled. Thread: the main thread.
 """
 
 import json
@@ -15,7 +17,7 @@ _connection = None
 
 
 def ask(request, descriptors=()):
-    """The supervisor's answer. @raise OSError when it refuses, or there is none"""
+    """The supervisor's answer. @raise OSError if the supervisor refuses or does not exist"""
     global _connection
     if _connection is None:
         if VARIABLE not in os.environ:
@@ -37,11 +39,11 @@ def ask(request, descriptors=()):
 
 
 class Started:
-    """A candidate's process."""
+    """A started candidate process."""
 
     def __init__(self, memory, size, opens_gpu=True, again=False):
         """@param memory descriptor of the shared memory
-        @param again in the folder that the last one kept, if it did"""
+        @param again whether to use the folder that the last process kept, if any"""
         (stdin, to), (from_, stdout) = os.pipe(), os.pipe()
         try:
             self.pid = ask({"start": "candidate", "size": size, "opens_gpu": opens_gpu, "again": again}, (stdin, stdout, memory))["pid"]
@@ -59,13 +61,14 @@ class Started:
         return self.returncode
 
     def freeze(self, wanted):
-        """How all of it was made to stand still, or to go on: "cgroup", "signals", or "" where nothing can; and whether it had gone on by
-        itself."""
+        """Freezes or resumes the whole process tree.
+        @return (method: "cgroup", "signals", or "" if none works; whether the process had resumed
+            by itself)"""
         answer = ask({"freeze": wanted})
         return answer["by"], answer["woke"]
 
     def end(self, keeps_folder=False):
-        """Its status; negative: the signal."""
+        """Ends the process. @return the exit status; a negative value is the signal"""
         if self.returncode is None:
             self.returncode = ask({"end": keeps_folder})["status"]
         return self.returncode

@@ -1,7 +1,8 @@
-"""Timed runs in the process of another system's module: the host that the library's timer asks, and the timer itself.
+"""Timed runs in the process of another system's module: the timer, and the torch host that it uses.
 
-The library opens the worker's own device here, records calls as CUDA graphs and times them (runner/torch/library/foreign_timer.h); this is the
-part of it that must be Python. It is made before any of the candidate's code is there. Thread: the main thread.
+The library opens the same kind of device as the worker, records calls as CUDA graphs and times them
+(runner/torch/library/foreign_timer.h). This file is the Python part. It is set up before any of the
+candidate's code is loaded. Thread: the main thread.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from module_host import BoundCall
 
 
 class Nothing(BoundCall):
-    """A call that does nothing, to learn what a timed run takes beyond its time."""
+    """A call that does almost nothing, for measuring the overhead of a timed run."""
 
     what = "a call of nothing"
     in_device_context = False
@@ -42,7 +43,7 @@ class Nothing(BoundCall):
     refresh = download = upload
 
 
-WARM_BELOW_NS = 1e6  # as runner/measure/session.cpp has it
+WARM_BELOW_NS = 1e6  # must match runner/measure/session.cpp
 
 
 class TimedCall:
@@ -69,7 +70,7 @@ class TimedCall:
 
 
 class TimingHost(GpuHost):
-    """As-called times end when all streams are idle, not the one alone that the module is given."""
+    """GpuHost whose as-called times end when all streams are idle, not only the module's stream."""
 
     def make_call(self, module, steps, executor, arguments, outputs, temporaries):
         handle = next(self._handles)
@@ -77,7 +78,8 @@ class TimingHost(GpuHost):
         return handle
 
     def time_call(self, call, limit_ns):
-        """As the worker does with the task's module: after the flush, calls on other inputs that warm the host."""
+        """Times one call. As in the worker, calls on other inputs first warm the host, after the
+        flush."""
         timed = self.timed[call]
         for other in self.timed.values():
             if other is not timed and type(other.call) is type(timed.call) and timed.took_ns < WARM_BELOW_NS:
@@ -106,7 +108,7 @@ class TimingHost(GpuHost):
 
 
 class Timer:
-    """The library's, on a device. host: a TimingHost, whose calls it records"""
+    """The library's timer on a device. @param host the TimingHost whose calls are recorded"""
 
     def __init__(self, library, host, device):
         self.library = library

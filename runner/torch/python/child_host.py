@@ -1,8 +1,10 @@
-"""Torch as a child process of the CPU's worker: `python3 child_host.py LIBRARY BYTES`, with the worker's memory as descriptor 3.
+"""Main program of torch as a child process of the CPU worker: `python3 child_host.py LIBRARY
+BYTES`, with the worker's memory as descriptor 3.
 
-Serves JSON-RPC on stdin and stdout until stdin ends; the methods are ModuleHost's. Addresses in requests are offsets into the memory.
-The worker's supervisor starts it in its enclosure (docs/isolation.md) when a task first needs torch; the first request is `start`, which
-imports it. Thread: the main thread.
+The program serves JSON-RPC on stdin and stdout until stdin ends. The methods are those of
+ModuleHost. Addresses in requests are offsets into the shared memory. The worker's supervisor starts
+the program in its enclosure (docs/isolation.md) at the first torch task. The first request is
+`start`, which imports torch. Thread: the main thread.
 """
 
 import ctypes
@@ -16,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import process_messages
 
-MEMORY = 3  # descriptor
+MEMORY = 3  # descriptor of the shared memory
 
 
 class Child:
@@ -59,7 +61,7 @@ def served(child, request):
         return {"result": child.answer(request["method"], request["params"])}
     except host_errors.HostError as error:
         kind, message = error.kind, error.message
-    except BaseException as error:  # whatever it is, the child goes on and says so
+    except BaseException as error:  # the child reports every error and continues
         import traceback
 
         traceback.print_exc()

@@ -1,9 +1,10 @@
 """A task's module under torch.compile, and calls of it.
 
-Compiling takes longer than all measuring of a task and needs no GPU, so where several workers share one, another may use it meanwhile
-(GpuTurn). What runs after, and what the compiler times while it compiles, happens with the GPU to itself, as everywhere. That nothing
-runs before is known of a module that is one graph; so it is first compiled as one, and where that cannot be, Inductor's part alone lets
-the GPU go, graph by graph. Thread: the main thread.
+Compilation takes longer than all measurements of a task and needs no GPU. If several workers share
+a GPU, another worker may use the GPU meanwhile (GpuTurn). Calls of the compiled module, and timings
+by the compiler itself, have the GPU to themselves. If a module is a single graph, none of it runs
+before compilation ends. Modules are therefore first compiled as a single graph. If that fails, only
+Inductor's part of the compilation gives up the GPU, graph by graph. Thread: the main thread.
 """
 
 import contextlib
@@ -17,12 +18,13 @@ from tensors import as_tensor
 
 
 class GpuTurn:
-    """The worker's turn on a GPU that it may share. @param give, take functions of the runner's library"""
+    """The worker's turn on a GPU that may be shared.
+    @param give, take functions of the runner's library"""
 
     def __init__(self, give, take, synchronize=torch.cuda.synchronize):
         self.give, self.take, self.synchronize = give, take, synchronize
         self.is_given = False
-        self.is_ready = None  # whether torch lets the compiler be told apart; None: not tried
+        self.is_ready = None  # result of watch_compiler(); None: not tried yet
 
     def let_go(self):
         if not self.is_given:
@@ -44,7 +46,8 @@ class GpuTurn:
             self.take_back()
 
     def prepare_compiler(self):
-        """Has Inductor let the GPU go while it compiles, where this torch can be told to. @return whether it can"""
+        """Makes Inductor give up the GPU while it compiles.
+        @return whether this torch supports that"""
         if self.is_ready is None:
             self.is_ready = self.watch_compiler()
         return self.is_ready
@@ -76,7 +79,8 @@ class GpuTurn:
 
 
 class CompiledModule:
-    """The one copy of a module that torch.compile sees: its parameters' memory changes from call to call, the objects do not."""
+    """The copy of a module that torch.compile sees. The memory of its parameters changes from call
+    to call; the parameter objects stay the same."""
 
     def __init__(self, module, turn=None):
         self.model = user_module.on_memory(module.model(), {})
@@ -85,11 +89,11 @@ class CompiledModule:
             rnn.flatten_parameters()
         self.function = compile_module(self.model)
         self.turn = turn if turn is not None and turn.prepare_compiler() else None
-        self.bound = None  # the call whose memory is under it
-        self.own = {}  # by name: the tensor of the module's state that it was compiled with
+        self.bound = None  # the call whose memory the parameters use
+        self.own = {}  # by name: the state tensors that the module was compiled with
 
     def compile_as_one_graph(self, module, inputs):
-        """Before its first call: where it is one graph, all of torch.compile runs with the GPU let go."""
+        """Compiles a module that is a single graph, before its first call and without the GPU."""
         turn, self.turn = self.turn, None
         if turn is None:
             return
@@ -98,14 +102,14 @@ class CompiledModule:
         try:
             module.call(function, inputs)
             self.function = function
-        except Exception:  # it is more than one graph; whatever else it is, its next call says so
+        except Exception:  # more than one graph, or another error, which the next call reports
             torch._dynamo.reset()
         finally:
             turn.take_back()
 
 
 class CompiledCall(ModuleCall):
-    """A call of that copy on this call's memory."""
+    """A call of a CompiledModule on this call's memory."""
 
     def __init__(self, compiled, module, arguments, outputs, device):
         self.module, self.compiled = module, compiled
@@ -132,7 +136,8 @@ class CompiledCall(ModuleCall):
         return True
 
     def put_back(self):
-        """State that a call replaced: the tensor that it was compiled with is the module's again, on this call's memory."""
+        """Restores state tensors that a call replaced: the module gets the tensors back that it was
+        compiled with, on this call's memory."""
         for name, memory in self.state.items():
             current = user_module.state(self.model, name)
             own = self.compiled.own.setdefault(name, current)

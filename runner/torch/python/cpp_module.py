@@ -1,9 +1,10 @@
-"""A function over tensors, or a torch::nn::Module, in a C++ file as a torch module: compiled by the user's compiler against the LibTorch of
-this Python.
+"""A function over tensors, or a torch::nn::Module, of a C++ file as a torch module. The user's
+compiler compiles the file against the LibTorch of this Python.
 
-The file's text is taken as it is, between headers and one binding of what is asked for. Its own bindings and operator registrations are
-compiled and not run, so that several functions of a file can be loaded in one process. What it builds lies in the process's temporary
-directory. Files with kernels of their own go to nvcc. What is done with a C++ object is cpp_object.py's. Thread: one.
+The file's text is unchanged, between headers and one binding of the requested function or class.
+The file's own bindings and operator registrations are compiled but do not run, so that one process
+can load several functions of a file. Build products lie in the process's temporary directory. nvcc
+compiles files that contain kernels. cpp_object.py wraps C++ objects. Thread: one.
 """
 
 import glob
@@ -25,10 +26,11 @@ import torch
 
 from cpp_object import CppModule
 
-FILE_NAME = "module.cpp"  # what compilers call the user's text
+FILE_NAME = "module.cpp"  # name of the user's text in compilers' messages
 COMPILE_TIMEOUT_S = 300
 
-# Registrations would be made once more by the next function of the same file, which torch refuses.
+# The macros disable registrations: a second function of the same file would repeat them, which
+# torch refuses.
 PRELUDE = """#include <torch/csrc/utils/pybind.h>
 #include <pybind11/stl.h>
 #include <torch/library.h>
@@ -48,7 +50,7 @@ BINDING = """
 PYBIND11_MODULE(%s, warpwright_module) {%s }
 """
 
-# A module is made with values that are known, so its constructor's types need not be.
+# The constructor's arguments are literals, so the types of its parameters need not be known.
 OBJECT_BINDING = """
   {
     using Class = %(type)s;
@@ -69,22 +71,25 @@ OBJECT_BINDING = """
 
 CPP_NAME = r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*"
 
-_loaded = {}  # (file, function) -> the Python function; (file, type, arguments) -> what makes an object
+_loaded = {}  # (file, function) -> the Python function; (file, type, arguments) -> an object's factory
 
 
 class CppFile(typing.NamedTuple):
-    """@var headers, path the user's own that it includes, as pairs of path and text, and its own path among them"""
+    """A C++ file of the user.
+    @var source its text
+    @var headers the user's headers that it includes, as pairs of path and text
+    @var path its own path relative to the same root"""
     source: str
     headers: tuple = ()
     path: str = ""
 
 
 class CppError(Exception):
-    """One sentence for the user: what the compiler said, or why none was asked."""
+    """One sentence for the user: the compiler's error, or the reason why no compiler ran."""
 
 
 class CppFunction(torch.nn.Module):
-    """Its forward is the C++ function."""
+    """A module whose forward is the C++ function."""
 
     def __init__(self, function):
         super().__init__()
@@ -95,10 +100,13 @@ class CppFunction(torch.nn.Module):
 
 
 def namespace_of(source, model, init_inputs="[]", files=None, path=""):
-    """What importing a Python file gives: an object with the module's constructor, by the module's name.
-    @param model a function's name, or "struct NAME" of a torch::nn::Module
-    @param init_inputs of the latter: a Python list of numbers, flags, texts and lists of them
-    @param files, path the user's headers that it includes, by path, and the file's own path among them"""
+    """A namespace like that of an imported Python file: an object that has the module's constructor
+    as an attribute `model`.
+    @param model the name of a function, or "struct NAME" of a torch::nn::Module
+    @param init_inputs arguments of the struct's constructor: a Python list of numbers, bools,
+        strings and lists of them
+    @param files, path the user's headers that the file includes, by path, and the file's own
+        path"""
     file = CppFile(source, tuple(sorted((files or {}).items())), path)
     namespace = types.SimpleNamespace()
     if model.startswith("struct "):
@@ -111,14 +119,15 @@ def namespace_of(source, model, init_inputs="[]", files=None, path=""):
 
 
 def loaded_class(file, name, init_inputs):
-    """What makes an object of the class."""
+    """A function that makes an object of the class."""
     if (file, name, init_inputs) not in _loaded:
         load_classes(file, [(name, init_inputs)])
     return _loaded[file, name, init_inputs]
 
 
 def load_classes(file, classes):
-    """Compiles the file once for several of its classes. @param classes (name, arguments of the constructor as a Python list)"""
+    """Compiles the file once for several of its classes.
+    @param classes [(name, arguments of the constructor as the text of a Python list)]"""
     definitions = ""
     for index, (name, init_inputs) in enumerate(classes):
         if not re.fullmatch(CPP_NAME, name):
@@ -147,7 +156,7 @@ def cpp_literal(value):
 
 
 def loaded_function(file, function):
-    """@param function its name, with namespaces"""
+    """The Python function for a C++ function. @param function the name, with namespaces"""
     if (file, function) not in _loaded:
         load_functions(file, [function])
     return _loaded[file, function]
@@ -165,7 +174,8 @@ def load_functions(file, functions):
 
 
 def load_extension(file, binding):
-    """@param binding the text behind the file, for an extension of that name"""
+    """The compiled and loaded extension module.
+    @param binding maps the extension's name to the text that is appended to the file"""
     extension = "warpwright_reference_" + hashlib.sha256((repr(file) + binding("_")).encode()).hexdigest()[:16]
     folder = tempfile.mkdtemp(prefix="warpwright-cpp-")
     try:
@@ -181,7 +191,7 @@ def load_extension(file, binding):
 
 
 def compiled(file, binding, extension, folder):
-    """The path of the extension."""
+    """Compiles the extension. @return its path"""
     has_kernels = "__global__" in file.source or "<<<" in file.source
     own = posixpath.join(posixpath.dirname(file.path), "reference.cu" if has_kernels else "reference.cpp")
     for path, text in (*file.headers, (own, PRELUDE + file.source + binding)):
@@ -205,7 +215,7 @@ def compiled(file, binding, extension, folder):
 
 
 def folders_of(file):
-    """Where names of headers may start: the folders of all of them, and those above, nearest to the file first."""
+    """Include folders: all headers' folders and the folders above, nearest to the file first."""
     folders = {""} if file.headers else set()
     for path in [file.path] + [name for name, _ in file.headers]:
         while path:
@@ -254,7 +264,8 @@ def common_flags():
 
 
 def include_folders():
-    """Beside torch, as pip has it; else where a distribution's own package has put them."""
+    """Folders of torch's headers: beside torch as in pip's packages, else those of a distribution's
+    package."""
     own = os.path.join(os.path.dirname(torch.__file__), "include")
     roots = [own] if os.path.isdir(own) else [root for root in ("/usr/local/include", "/usr/include")
                                               if os.path.isdir(os.path.join(root, "ATen"))]

@@ -1,15 +1,16 @@
-"""A C++ object of a torch::nn::Module as a Python module: its parameters and buffers are the object's own tensors, under the same names.
+"""A C++ torch::nn::Module object as a Python module. Parameters and buffers are the object's own
+tensors, under the same names.
 
-What Python does to them (to another device or dtype, onto the runner's memory) is done to `.data`, so that the object sees it. A copy is
-another object, made anew, with the tensors that the copy is to have. Tensors that the object keeps unregistered stay as its constructor made
-them, as in C++. Thread: one.
+Changes from Python (another device or dtype, the runner's memory) go to `.data`, so that the object
+sees them. A copy is a newly constructed object with copied tensors. Tensors that the object does
+not register stay as its constructor made them, as in C++. Thread: one.
 """
 
 import torch
 
 
 class SharedTensors(dict):
-    """Of one holder: assigning gives the tensor that is there other data."""
+    """A table of parameters or buffers. Assignment replaces the data of an existing tensor."""
 
     def __setitem__(self, name, tensor):
         if name in self and tensor is not self[name]:
@@ -19,14 +20,14 @@ class SharedTensors(dict):
 
 
 class CppModule(torch.nn.Module):
-    """Its forward is the object's."""
+    """A module whose forward is that of the C++ object."""
 
     def __init__(self, make):
         super().__init__()
         self.make = make
         self.object = make()
         for name, tensor in self.object.named_parameters():
-            tensor._is_param = True  # so that it counts as torch.nn.Parameter, which would be a tensor of its own
+            tensor._is_param = True  # counts as a Parameter; a real Parameter would be another tensor
             hold(self, "_parameters", name, tensor)
         for name, tensor in self.object.named_buffers():
             hold(self, "_buffers", name, tensor)

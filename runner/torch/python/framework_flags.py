@@ -1,5 +1,5 @@
-"""The framework's flags that change what is computed or how fast. A module's file may set them when it is imported, as its user's
-program does; the next module finds them as torch ships them. Thread: one."""
+"""The framework's flags that affect results or speed. A module's file may set them at import, as in
+the user's program; they are reset to torch's defaults before the next module. Thread: one."""
 
 import torch
 
@@ -30,7 +30,7 @@ def current():
             holder, last = _holder(name)
             flags[name] = getattr(holder, last)
         except (AttributeError, AssertionError, RuntimeError):
-            pass  # this torch has none
+            pass  # this torch does not have the flag
     return flags
 
 

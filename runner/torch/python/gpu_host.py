@@ -1,8 +1,8 @@
-"""The torch of a worker whose GPU it shares: the module host, and what lets both sides of a task be timed alike.
+"""The torch host of a GPU worker: a ModuleHost that times both sides of a task in the same way.
 
-Everything runs on the worker's own stream, which is torch's current one on this thread. Graphs are captured by torch, so that its
-allocator keeps what a capture allocated where it is; the worker puts its time stamps into the capture. runner/cuda/cuda_torch.h says
-what each method is for. Thread: the main thread.
+All work runs on the worker's stream, which is torch's current stream on this thread. torch captures
+the graphs, so that its allocator keeps a capture's memory in place. The worker adds its time stamps
+to the capture. runner/cuda/cuda_torch.h documents the methods. Thread: the main thread.
 """
 
 import contextlib
@@ -21,26 +21,27 @@ from module_host import ModuleHost, OperatorCall, described
 from tensors import as_tensor, span
 
 
-WARM_CALLS = 4  # right before one that is timed
+WARM_CALLS = 4  # calls right before a timed call
 
 
 class GpuHost(ModuleHost):
     """@param start the executor's C function: (executor, group, addresses) -> CUresult
-    @param extension the module compiled from warpwright_runtime/call, None where it could not be compiled
-    @param turn a GpuTurn where the GPU may be shared"""
+    @param extension the module compiled from warpwright_runtime/call; None if it could not be
+        compiled
+    @param turn a GpuTurn if the GPU may be shared, else None"""
 
     def __init__(self, device, start, extension=None, turn=None):
         super().__init__(device)
         self.start, self.extension, self.turn = start, extension, turn
-        self.models = {}  # of candidates: addresses of the arguments -> a copy of the module on them
+        self.models = {}  # for candidates: addresses of the arguments -> a copy of the module on them
         self.stream = None
         self.live = None  # in unpublished runs: [(first address, end, result)]
-        self.ran = None  # calls of a capture, while one goes on: what ran keeps its results
+        self.ran = None  # calls of the current capture, which keep their results
         self.graphs = {}
         self.timed = {}
-        self.warming = None  # the call that goes before the next timed one
+        self.warming = None  # the call that runs before the next timed call
         self.anchor = None
-        self.compiled = None  # (module, its one copy under torch.compile)
+        self.compiled = None  # (module, its CompiledModule)
         torch.set_grad_enabled(False)
 
     # ---- The device
@@ -84,7 +85,7 @@ class GpuHost(ModuleHost):
         if changed:
             self.compiled = None
             self.models.clear()
-            if "torch._dynamo" in sys.modules:  # torch loads it, for seconds, when it is first named
+            if "torch._dynamo" in sys.modules:  # naming torch._dynamo imports it, which takes seconds
                 torch._dynamo.reset()
         super().load(spec)
         if changed:
@@ -117,7 +118,8 @@ class GpuHost(ModuleHost):
         self.live = None
 
     def substituted(self, call):
-        """The call's arguments, with results of earlier calls of this run in place of the memory they will be published to."""
+        """(arguments, keywords) of the call. Results of earlier calls of this run replace the
+        memory that they will be published to."""
         return (user_module.mapped(call.arguments, self.substitute),
                 user_module.mapped(call.keywords, self.substitute))
 
@@ -132,7 +134,8 @@ class GpuHost(ModuleHost):
     # ---- Graphs
 
     def pool(self):
-        """One pool for all captures of a job, which never replay at once; a graph that does nothing keeps it alive between them."""
+        """The memory pool shared by all captures of a job, which never replay at the same time. A
+        trivial graph keeps the pool alive between captures."""
         if self.anchor is None:
             handle = torch.cuda.graph_pool_handle()
             graph = torch.cuda.CUDAGraph()
@@ -174,8 +177,9 @@ class GpuHost(ModuleHost):
         held.calls = [(call, call.given()) for call in ran]
 
     def recover(self):
-        """After a capture that failed. Torch then leaves its allocator in the capture's pool and its generator expecting the capture
-        (CUDAGraph::capture_end ends both only where the driver ended the capture), so both are put right, and tried."""
+        """Restores torch after a failed capture. torch then leaves its allocator in the capture's
+        pool and its generator in capture mode, because CUDAGraph::capture_end resets both only if
+        the driver ended the capture. Both are reset and tested."""
         pool, self.anchor = self.anchor[0], None
         index = torch.cuda.current_device()
         for name in ("_cuda_endAllocateToPool", "_cuda_endAllocateCurrentStreamToPool"):
@@ -241,7 +245,8 @@ class GpuHost(ModuleHost):
             torch.cuda.synchronize()
 
     def clocked(self, timed, limit_ns):
-        """What lies between the clocks is the same for both sides: one call of a torch module, and waiting for the stream."""
+        """Host time in ns of one call. The interval is the same for both sides: one call of a torch
+        module, and waiting for the stream."""
         function, inputs, is_idle, clock = timed.function, timed.inputs, self.is_idle(), time.perf_counter_ns
         gc.disable()
         try:
@@ -264,7 +269,8 @@ class GpuHost(ModuleHost):
 
 
 def begin_capture(graph, pool):
-    """Relaxed where torch lets one choose: nothing else in this process uses the device meanwhile."""
+    """Begins a capture, in relaxed mode if torch has that option. Nothing else in this process uses
+    the device meanwhile."""
     try:
         graph.capture_begin(pool=pool, capture_error_mode="relaxed")
     except TypeError:
@@ -272,7 +278,7 @@ def begin_capture(graph, pool):
 
 
 def regions(call):
-    """[(first address, end, result)] of the memory that a call's results stand in for."""
+    """[(first address, end, result)] of the buffers that a call's results will be published to."""
     found = []
     for result, output in zip(call.results, call.outputs):
         if output is not None and output.numel() > 0:
@@ -284,11 +290,11 @@ def regions(call):
 class Graph:
     def __init__(self, graph):
         self.graph = graph
-        self.calls = []  # that were captured, with what each replay writes
+        self.calls = []  # captured calls, each with the results that replays write
 
 
 class TimedModule:
-    """The task's module, called as its user's program calls it."""
+    """A timed call of the task's module, as in the user's program."""
 
     what = "the module's forward"
 
@@ -303,7 +309,8 @@ class TimedModule:
         self.value = None
 
     def prepare(self):
-        """The module on its call's memory, which an earlier call may have replaced. @return whether it started anything"""
+        """Puts the module back on its call's memory, which an earlier call may have replaced.
+        @return whether work was started on the device"""
         return self.call.bind()
 
     def context(self):
@@ -343,8 +350,8 @@ class TimedCandidate:
 
 
 def spoil(outputs):
-    """What torch's allocator gives to the next call that makes such outputs holds nothing that the call before computed: who computes
-    nothing then finds nothing right there."""
+    """Overwrites the memory that torch's allocator gives to the next outputs of these shapes, so
+    that a call that computes nothing does not return earlier results."""
     made = [torch.empty(tuple(one.shape), dtype=one.dtype, device=one.device) for one in outputs]
     for tensor in made:
         tensor.fill_(float("nan") if tensor.is_floating_point() else 1)

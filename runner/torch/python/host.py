@@ -1,8 +1,9 @@
-"""The main program of a Python worker: `python3 host.py LIBRARY cuda:N`.
+"""Main program of a Python worker: `python3 host.py LIBRARY cuda:N`.
 
-Started in its enclosure (docs/isolation.md). Loads the runner's worker as a library, imports torch, and serves the worker's requests until
-its stdin ends: method names and JSON, see runner/cuda/cuda_torch.cpp. Thread: the main thread; the worker's own
-reads and writes the protocol.
+The program starts in its enclosure (docs/isolation.md). It loads the runner's worker as a library,
+imports torch, and serves the worker's requests until its stdin ends. Requests are method names and
+JSON; see runner/cuda/cuda_torch.cpp. Thread: the main thread; the worker's own thread reads and
+writes the protocol.
 """
 
 import ctypes
@@ -25,7 +26,7 @@ class Callbacks(ctypes.Structure):
 
 
 def make_answer(host, method, parameters):
-    """(status, JSON text)"""
+    """(status, JSON text): status 0 with the result of a method of `host`, or 1 with a fault."""
     import host_errors
 
     try:
@@ -33,7 +34,7 @@ def make_answer(host, method, parameters):
     except host_errors.HostError as error:
         lost = {"device_lost": error.device_lost} if hasattr(error, "device_lost") else {}
         return 1, json.dumps({"kind": error.kind, "message": error.message, **lost})
-    except BaseException as error:  # whatever it is, the worker goes on and says so
+    except BaseException as error:  # the worker reports every error and continues
         import traceback
 
         traceback.print_exc()
@@ -55,7 +56,7 @@ def main():
     from gpu_host import GpuHost
 
     worker_process.preload()
-    # Held by the interpreter's lock as an extension module's function would be.
+    # PyDLL keeps the GIL during the call, as a function of an extension module does.
     start = ctypes.PyDLL(library_path).warpwright_start_group
     start.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64)]
     start.restype = ctypes.c_int32
@@ -75,4 +76,4 @@ def main():
 
 if __name__ == "__main__":
     sys.stderr.flush()
-    os._exit(main())  # torch's own teardown has nothing to do here, and may wait for ever
+    os._exit(main())  # skips torch's teardown, which is not needed and may hang

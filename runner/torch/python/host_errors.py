@@ -1,4 +1,4 @@
-"""What went wrong in a torch host, in the terms of the runner's faults (runner/device/device.h). Thread: any."""
+"""Errors of a torch host as the runner's faults (runner/device/device.h). Thread: any."""
 
 import contextlib
 import traceback
@@ -7,7 +7,8 @@ import torch
 
 
 class HostError(Exception):
-    """kind: "unsupported", "bad_launch", "out_of_memory", "crash", "timeout" or "internal"."""
+    """@var kind "unsupported", "bad_launch", "out_of_memory", "crash", "timeout" or "internal"; for
+    candidates also "compile_failed" or "suspected" """
 
     def __init__(self, kind, message):
         super().__init__(message)
@@ -24,25 +25,26 @@ def is_out_of_memory(error):
 
 
 def is_device_lost(error):
-    """CUDA errors that no later call recovers from. Only the first line says which it is: advice about device-side assertions follows
-    on every one."""
+    """Whether a CUDA error leaves the device unusable. Only the first line of the text names the
+    error; advice about device-side assertions follows in every text."""
     text = (str(error).strip().splitlines() or [""])[0]
     return "CUDA error" in text and any(one in text for one in (
         "device-side assert triggered", "illegal memory access", "misaligned address", "illegal instruction", "unspecified launch failure"))
 
 
 def place_in(error, file):
-    """Line of the user's file where it was raised; 0: not there."""
+    """The line of the user's file where the error was raised; 0 if it was raised elsewhere."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return lines[-1] if lines else 0
 
 
-user_file = ""  # of the module that is loaded, so that errors name its lines
+user_file = ""  # path of the loaded module's file, so that errors name its lines
 
 
 @contextlib.contextmanager
 def told_by(what):
-    """Errors of others' code within are HostErrors that say what was done and where it failed."""
+    """Converts errors of torch and of users' code to HostErrors with the operation and the line.
+    @param what the operation, for the message"""
     try:
         yield
     except HostError:

@@ -1,8 +1,10 @@
-"""Where this interpreter and its packages lie, as JSON on stdout: `python3 interpreter_paths.py [FOLDER]`.
+"""Paths of this interpreter and its packages, as JSON on stdout:
+`python3 interpreter_paths.py [FOLDER]`.
 
-The runner starts it alone, without any code of a task, before it starts a worker with this interpreter (runner/torch/python_programs.h): those
-paths are what the worker will see. With FOLDER the extension that calls candidates (warpwright_runtime) is compiled there unless it is there.
-Thread: the first.
+The runner starts this program without any code of a task, before it starts a worker with this
+interpreter (runner/torch/python_programs.h). The worker can then see the reported paths. With
+FOLDER, the program also compiles the extension that calls candidates (warpwright_runtime) there,
+unless it exists. Thread: the main thread.
 """
 
 import json

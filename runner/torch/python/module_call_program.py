@@ -1,9 +1,11 @@
-"""A candidate as a torch module: what a program that uses it would call.
+"""A candidate as a torch module, which a user's program would call.
 
-CompiledCall is what an exported ModelNew is (warpwright_runtime): the user's own class whose forward looks up the module's tensors, checks
-them, makes outputs and scratch memory, starts the kernels through the executor and calls ATen for library steps, in order.
-PythonCall does the same in Python where that extension could not be compiled; it takes longer. The C++ side numbers the places of
-memory: arguments, outputs, temporaries, then the results of torch calls. Thread: the main thread.
+compiled_call() makes the equivalent of an exported ModelNew (warpwright_runtime): the user's own
+class with a forward that looks up the module's tensors, checks them, allocates outputs and scratch
+memory, starts the kernels through the executor, and calls ATen for library steps, in order.
+PythonCall does the same in Python, more slowly, if that extension could not be compiled. Places of
+memory are numbered as on the C++ side: arguments, outputs, temporaries, then the results of torch
+calls. Thread: the main thread.
 """
 
 import copy
@@ -21,7 +23,7 @@ from warpwright_runtime.guard_values import for_call
 
 
 class Borrowed:
-    """A torch call's argument that lies in one of the places: made of what the place holds in this call."""
+    """An argument of a torch call that lies in a place: a view of the place's current tensor."""
 
     def __init__(self, place, offset_bytes, tensor):
         self.place = place
@@ -38,8 +40,9 @@ class Borrowed:
 
 
 class Program:
-    """Which place is what, and the steps between.
-    steps: [{"group", "call"}], group -1 for a torch call; arguments, outputs, temporaries: [{address, dtype, shape, strides, name}]"""
+    """The places of a call and its steps.
+    @param steps [{"group", "call"}], group -1 for a torch call
+    @param arguments, outputs, temporaries [{address, dtype, shape, strides, name}]"""
 
     def __init__(self, host, steps, executor, arguments, outputs, temporaries):
         self.start, self.executor, self.device = host.start, executor, host.device
@@ -47,7 +50,7 @@ class Program:
         self.groups = [step["group"] for step in steps]
         self.arguments = arguments
         self.places = [as_tensor(one, host.device) for one in arguments + outputs + temporaries]
-        # Of state that a torch call updates, the argument's place stands.
+        # State that a torch call updates stays in the place of its argument.
         self.updated = [[self.argument_of(output, len(arguments)) for output in call.outputs] if call is not None else []
                         for call in self.calls]
         self.places += [None if argument >= 0 else output for call, updated in zip(self.calls, self.updated) if call is not None
@@ -56,10 +59,10 @@ class Program:
         self.first_temporary = self.first_output + len(outputs)
         self.first_result = self.first_temporary + len(temporaries)
         self.made = []  # (place, dtype, shape) of outputs that no torch call makes
-        self.flats = []  # the same of temporaries that torch calls read, one-dimensional
+        self.flats = []  # the same for temporaries that torch calls read; one-dimensional
         self.returned = []  # places
         self.results = [(dtype_of(output["dtype"]), list(output["shape"])) for output in outputs]
-        self.scratch = []  # (place, bytes) of the other temporaries
+        self.scratch = []  # (place, bytes) of the other temporaries that no torch call reads
         self.describe_outputs(outputs)
         self.describe_temporaries(temporaries)
         self.borrowed = [self.borrow(call) for call in self.calls]
@@ -106,12 +109,13 @@ class Program:
         return user_module.mapped(call.arguments, borrowed), user_module.mapped(call.keywords, borrowed)
 
     def argument_of(self, output, count):
-        """The argument that a result is published to: state that the call changes. -1: none."""
+        """The argument (state) that a result is published to; -1 if there is none."""
         return -1 if output is None or output.numel() == 0 else find_place(self.places[:count], output)[0]
 
 
 def find_place(places, tensor):
-    """(place, bytes from its start) of memory; (-1, 0) where it is in none. Later places hold before earlier ones."""
+    """(place, bytes from its start) of a tensor's memory; (-1, 0) if it lies in no place. Later
+    places take precedence over earlier ones."""
     address = tensor.data_ptr()
     for place in reversed(range(len(places))):
         held = places[place]
@@ -124,13 +128,13 @@ def find_place(places, tensor):
 
 
 def candidate_call(host, program):
-    """(a module, its inputs): as the reference's, with the kernels in place of its forward."""
+    """(module, inputs): a module like the reference, with the kernels in place of its forward."""
     if host.extension is None:
         return PythonCall(program), tuple(program.places[:program.first_output])
     return compiled_call(host, program)
 
 
-# ---- With the extension
+# ---- With the compiled extension
 
 def compiled_call(host, program):
     loaded = host.loaded
@@ -152,7 +156,8 @@ def compiled_call(host, program):
 
 
 def model_on_memory(host, names, tensors):
-    """Copies of large modules take long, and every load of the candidate's kernels asks for the same."""
+    """A copy of the loaded module on the given memory. The copy is cached, because copies of large
+    modules are slow and every load of the candidate's kernels needs the same one."""
     key = tuple(tensor.data_ptr() for tensor in tensors)
     if key not in host.models:
         host.models[key] = user_module.on_memory(host.loaded.model(), dict(zip(names, tensors)))
@@ -160,7 +165,7 @@ def model_on_memory(host, names, tensors):
 
 
 def as_model_new(model):
-    """The model, of a class derived from its own."""
+    """Changes the model's class to a new class derived from it. @return the model"""
     model.__class__ = types.new_class(type(model).__name__ + "New", (type(model),))
     return model
 
@@ -177,11 +182,12 @@ def forward_of(extension, plan):
 
 
 def guards_for(loaded, kind):
-    """What an export asks at each call, and so a candidate. @param kind the candidate's class"""
+    """The guards that an export checks at each call; a candidate checks the same.
+    @param kind the candidate's class"""
     if loaded is None:
         return []
     owner = call_guards.owner_of(loaded.namespace)
-    if loaded.guards is None:  # no run of the module came before: what it reads is not known
+    if loaded.guards is None:  # no earlier run of the module, so the attributes it reads are unknown
         loaded.guards = call_guards.of_model(loaded.model(), call_guards.Reads(loaded.model(), owner), owner)
     return [for_call(loaded.guards, owner, lambda one: one is kind)]
 
@@ -233,7 +239,7 @@ def described(value):
     return value
 
 
-# ---- Without
+# ---- Without the compiled extension
 
 class PythonCall(torch.nn.Module):
     def __init__(self, program):

@@ -1,8 +1,9 @@
 """Copies of a torch module on other memory.
 
-copy.deepcopy() takes functions as they are, so a lambda that a constructor left in the module (`self.act = lambda x: layer(x) * 2`) would
-go on calling the layers of the module that was copied, on their memory. Here a function that holds what is copied is made anew around
-the copies. What objects of other classes hold is left to deepcopy(). Thread: one.
+copy.deepcopy() does not copy functions. A lambda that a constructor stores in the module, such as
+`self.act = lambda x: layer(x) * 2`, would therefore still call the layers of the original module,
+on their memory. This file recreates functions that hold copied objects, with the copies in their
+place. Objects of other classes are left to deepcopy(). Thread: one.
 """
 
 import copy
@@ -13,8 +14,9 @@ import torch
 
 
 def on_memory(model, memo, convert=None):
-    """A deep copy. memo: by the id of a tensor of the model, the one in its place
-    @param convert applied to the tensors that are copied"""
+    """A deep copy of the model.
+    @param memo {id of a tensor of the model: the tensor that replaces it}
+    @param convert function for the tensors that are copied"""
     if convert is not None:
         for old in walk(model):
             if torch.is_tensor(old) and id(old) not in memo:
@@ -31,7 +33,7 @@ def on_memory(model, memo, convert=None):
 
 
 def walk(value):
-    """All that the value holds, itself first."""
+    """The value itself, then all objects that it holds directly or indirectly."""
     seen, waiting = set(), [value]
     while waiting:
         one = waiting.pop()
@@ -60,19 +62,19 @@ def held_by(value):
 def content(cell):
     try:
         return cell.cell_contents
-    except ValueError:  # it is empty yet
+    except ValueError:  # the cell is still empty
         return None
 
 
 class Rebinding:
-    """Functions around copies. memo: deepcopy's, after the copy"""
+    """Recreates functions around copied objects. @param memo deepcopy()'s memo after the copy"""
 
     def __init__(self, memo):
         self.memo = memo
-        self.made = {}  # by id: functions and cells made anew, and containers that were looked through
+        self.made = {}  # by id: recreated functions and cells, and visited containers
 
     def of(self, value):
-        """The value, which is part of the copy, with functions in it made anew; containers are changed in place."""
+        """A value of the copy with recreated functions; containers are changed in place."""
         if id(value) in self.made:
             return self.made[id(value)]
         if isinstance(value, types.FunctionType):
@@ -107,7 +109,7 @@ class Rebinding:
         return new
 
     def copied(self, value):
-        """What a function holds, on the copy's side."""
+        """The copy's counterpart of a value that a function holds."""
         held = (torch.nn.Module, torch.Tensor, dict, list, tuple, functools.partial, types.MethodType, types.FunctionType)
         if not isinstance(value, held) or not any(id(one) in self.memo for one in walk(value)):
             return value

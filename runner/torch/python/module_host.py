@@ -1,9 +1,11 @@
-"""A task's module, made from its text, and calls of it and of ATen operators on memory that the runner owns.
+"""A task's module, made from its source text, and calls of the module and of ATen operators on
+memory that the runner owns.
 
-Both hosts of a worker use this: host.py in the interpreter that a GPU's worker is loaded into, child_host.py in the child of the
-CPU's worker. They translate requests; what happens to tensors happens here. Memory is given by address and seen without a copy
-(tensors.py). Errors are HostError with one of the runner's kinds of fault. It decides nothing about right or wrong, and starts no
-thread. Works with torch 1.13 to 2.11. Thread: one.
+Both hosts use this file: host.py in the interpreter of a GPU worker, and child_host.py in the child
+process of the CPU worker. The hosts only translate requests. Memory is given by address and used
+without a copy (tensors.py). Errors are HostErrors with one of the runner's kinds of fault. The file
+makes no decisions about correctness and starts no threads. It works with torch 1.13 to 2.11.
+Thread: one.
 """
 
 import gc
@@ -20,21 +22,22 @@ from tensors import as_tensor, copy_flat, same_layout
 
 
 class ModuleHost:
-    """Holds one loaded module and the calls that were bound."""
+    """Holder of one loaded module and of the bound calls."""
 
-    turn = None  # a GpuTurn where the GPU may be shared
+    turn = None  # a GpuTurn if the GPU may be shared
 
     def __init__(self, device="cpu"):
         self.device = torch.device(device)
         self.loaded = None
         self.calls = {}
-        self.drawn_parameters = (user_module.LOADED_SEED, False)  # of the last drawing: the seed, and whether constants vary
-        self.candidates = None  # where another system's module was bound
+        self.drawn_parameters = (user_module.LOADED_SEED, False)  # last drawing: seed, constants vary
+        self.candidates = None  # a Candidates once another system's module was bound
         self._handles = itertools.count(1)
 
     def load(self, spec):
-        """spec: {language, source, model, inputs, init_inputs, mode}"""
-        if self.candidates is not None:  # every job loads its module: what the job before left running ends
+        """Loads a module and forgets the previous one. @param spec {language, source, model,
+        inputs, init_inputs, mode}, and `files` and `path` of the project if any"""
+        if self.candidates is not None:  # every job loads its module; this ends the last job's candidate
             self.candidates.forget()
         if self.loaded is not None and self.loaded.spec == spec:
             framework_flags.restore(self.loaded.flags)
@@ -47,8 +50,10 @@ class ModuleHost:
 
     def draw(self, seeds, scale, arguments):
         """Fills the task's In and InOut buffers.
-        seeds: (inputs, parameters, whether constant parameters vary, whether the constructor runs on the CPU)
-        arguments: [{address, dtype, shape, strides, name}]"""
+        @param seeds (inputs, parameters, whether constant parameters vary, whether the constructor
+            runs on the CPU)
+        @param scale factor for floating-point inputs
+        @param arguments [{address, dtype, shape, strides, name}]"""
         module = self._module()
         tensors = [as_tensor(one, self.device) for one in arguments]
         inputs = user_module.tensors_in(module.make_inputs(seeds[0]))
@@ -69,19 +74,22 @@ class ModuleHost:
                 target.copy_(source)
 
     def bind_module(self, compiled, arguments, outputs, exact):
-        """A handle of a call of the module; see runner/device/torch_host.h."""
+        """Binds a call of the module; see runner/device/torch_host.h. @return a handle"""
         kind = ExactCall if exact else ModuleCall
         return self._keep(kind(self._module(), compiled, arguments, outputs, self.device))
 
     def bind_operator(self, step, tensors):
-        """step: an ATen step as plans hold it; tensors: its views' and its results' memory."""
+        """Binds a call of an ATen operator. @return a handle
+        @param step an ATen step of a plan
+        @param tensors memory of the step's views, then of its results"""
         return self._keep(OperatorCall(step, tensors, self.device))
 
     def input_count(self):
         return len(user_module.tensors_in(self._module().inputs_template()))
 
     def bind_candidate(self, source, model, arguments, outputs):
-        """A handle of a call of another system's module, which gets a process of its own: candidate_calls.py."""
+        """Binds a call of another system's module, which gets its own process (candidate_calls.py).
+        @return a handle"""
         from candidate_calls import Candidates
 
         if self.candidates is None:
@@ -130,7 +138,8 @@ def described(tensor):
 
 
 def check_inputs(inputs, tensors, names):
-    """The task was made from the same file, so what its inputs are must not have changed."""
+    """Checks that dtypes and shapes of the drawn inputs are those of the task, which was made from
+    the same file."""
     if len(inputs) > len(tensors):
         raise HostError("unsupported", f"the module has {len(inputs)} input tensors, the task only {len(tensors)}")
     for source, target, name in zip(inputs, tensors, names):
@@ -140,12 +149,14 @@ def check_inputs(inputs, tensors, names):
 
 
 class BoundCall:
-    """What a graph's capture and its replays need of every kind of call: its last run's results, and where they are published to."""
+    """Base of all calls, for graph capture and replay: results of the last run, and the outputs
+    that they are published to."""
 
     results, outputs = (), ()
 
     def given(self):
-        """What the last run made, for publish(). What a capture made, its replays write, whatever calls in between make."""
+        """Results of the last run, for publish(). Replays of a graph write the results of its
+        capture, even if other runs made new results meanwhile."""
         return list(self.results)
 
     def publish(self, given=None):
@@ -154,7 +165,7 @@ class BoundCall:
 
 
 class ModuleCall(BoundCall):
-    """The module with its parameters in the runner's memory, called as the user's program calls it."""
+    """A call of the module, as in the user's program, with parameters in the runner's memory."""
 
     def __init__(self, module, compiled, arguments, outputs, device):
         self.module = module
@@ -175,27 +186,27 @@ class ModuleCall(BoundCall):
         self.results = []
 
     def run(self):
-        self.put_back()  # a capture reads what it is given, not what a run before it left in other memory
+        self.put_back()  # a capture must read this call's memory, not memory of an earlier run
         if self.module.guards is None and self.function is self.model:
             return self.watch()
         with told_by("the module's forward"):
             self.take(self.module.call(self.function, self.inputs))
 
     def watch(self):
-        """A run that also tells what a candidate's call must ask for, as an export's does."""
+        """A run that also records the guards that a candidate's call checks, as an export does."""
         reads = call_guards.Reads(self.model, call_guards.owner_of(self.module.namespace))
         with told_by("the module's forward"), reads:
             self.take(self.module.call(self.function, self.inputs))
         self.module.guards = call_guards.of_model(self.model, reads, call_guards.owner_of(self.module.namespace))
 
     def take(self, value):
-        """The call's value, from whoever made it."""
+        """Sets the value of the call, whoever computed it."""
         self.value = value
         self.results = user_module.tensors_in(value)
         check_outputs(self.results, self.outputs)
 
     def bind(self):
-        """Its memory under the module again. @return whether anything was started on the device"""
+        """Puts the module back on this call's memory. @return whether the device got work"""
         self.put_back()
         flattened = [(current, memory) for _, current, memory in self._elsewhere() if self._is_flattened(current)]
         for current, memory in flattened:
@@ -203,7 +214,7 @@ class ModuleCall(BoundCall):
         return bool(flattened)
 
     def put_back(self):
-        """Its memory in place of what a run replaced, of which nothing is started on the device."""
+        """Puts this call's memory in place of state that a run replaced, without device work."""
         for name, current, memory in self._elsewhere():
             if not self._is_flattened(current):
                 user_module.set_state(self.model, name, memory)
@@ -234,7 +245,8 @@ class ModuleCall(BoundCall):
 
 
 class ExactCall(BoundCall):
-    """The module in float64, on copies that are made at each call. Its results are the outputs and then the new state."""
+    """The module in float64, on copies that each call makes. The results are the outputs, then the
+    new state."""
 
     def __init__(self, module, _compiled, arguments, outputs, device):
         self.module = module
@@ -245,7 +257,7 @@ class ExactCall(BoundCall):
         self.results = []
 
     def refresh(self):
-        """Copies are made at each call."""
+        """Does nothing, because each call makes new copies."""
 
     def run(self):
         try:
@@ -253,7 +265,7 @@ class ExactCall(BoundCall):
         except HostError as error:
             if error.kind != "unsupported":
                 raise
-            with DoubleForFloat():  # it asks for float32 inside
+            with DoubleForFloat():  # the module may request float32 explicitly
                 self.run_once()
 
     def run_once(self):
@@ -281,7 +293,7 @@ class ExactCall(BoundCall):
 
 
 class DoubleForFloat(torch.overrides.TorchFunctionMode):
-    """Where torch is asked for float32 by name, it gives float64."""
+    """Mode in which explicit requests for float32 give float64."""
 
     def __torch_function__(self, function, types, arguments=(), keywords=None):
         if function is torch.Tensor.float:
@@ -315,7 +327,7 @@ def compile_module(model):
 
 
 class OperatorCall(BoundCall):
-    """One ATen operator on bound memory. `arguments` may be given anew at each run, by whoever knows of other memory."""
+    """One ATen operator on bound memory. Callers may pass run() arguments on other memory."""
 
     def __init__(self, step, tensors, device):
         self.name = step["op"]
@@ -341,7 +353,8 @@ class OperatorCall(BoundCall):
                         for result, output in zip(given, self.outputs)]
 
     def _checked(self, result, output):
-        """The result as the plan lays it out: some operators choose a layout by the kernel that they take, and are copied."""
+        """The result in the plan's layout. Some operators choose a layout by their kernel; their
+        results are copied."""
         if result.dtype != output.dtype or result.shape != output.shape:
             raise HostError("bad_launch", f"{self.name} gives {described(result)}, the plan says {described(output)}")
         if same_layout(result, output):
@@ -349,7 +362,7 @@ class OperatorCall(BoundCall):
         return torch.empty_strided(output.shape, output.stride(), dtype=output.dtype, device=output.device).copy_(result)
 
     def refresh(self):
-        """Operators hold no state."""
+        """Does nothing, because operators hold no state."""
 
     def publish(self, given=None):
         for result, output in zip(self.results if given is None else given, self.outputs):
@@ -358,7 +371,8 @@ class OperatorCall(BoundCall):
 
 
 def find_operator(full_name):
-    """torch.ops' overload, which must write to nothing. full_name: "aten::add.Tensor"."""
+    """The overload in torch.ops. @param full_name such as "aten::add.Tensor"
+    @raise HostError for unknown operators and for those that write to arguments"""
     name, _, overload = full_name.partition("::")[2].partition(".")
     packet = getattr(torch.ops.aten, name, None)
     function = None if packet is None else getattr(packet, overload or "default", None)
@@ -370,7 +384,8 @@ def find_operator(full_name):
 
 
 def bound(value, memory, device):
-    """An argument of a step, its views replaced by tensors, which come in order."""
+    """An argument of a step, with tensors in place of its views. @param memory iterator of the
+    tensors"""
     if isinstance(value, dict):
         if "tensor" in value:
             return as_tensor(next(memory), device)
@@ -381,7 +396,8 @@ def bound(value, memory, device):
 
 
 def converted(schema, values, keywords, device):
-    """Names of dtypes and layouts become what torch wants; factories make their tensors on the device."""
+    """Converts names of dtypes, layouts and memory formats to torch's objects, and adds the device
+    to factories."""
     kinds = {argument.name: str(argument.type) for argument in schema.arguments}
     names = [argument.name for argument in schema.arguments]
     values = [enumerated(value, kinds[name]) for name, value in zip(names, values)] + values[len(names):]

@@ -1,4 +1,5 @@
-"""The mode that a task's module is called in: "made", as its constructor leaves each of its parts, "eval" or "train". Thread: any."""
+"""The mode in which a task's module is called: "made" (as its constructor leaves each submodule),
+"eval" or "train". Thread: any."""
 
 
 def in_mode(module, mode):

@@ -1,11 +1,11 @@
-"""The messages of a process of the runner: JSON behind a Content-Length, on the streams it was started with."""
+"""Messages of the runner's processes: JSON after a Content-Length header, on standard streams."""
 
 import json
 import os
 
 
 def take_streams():
-    """(source, sink) of the protocol. stdin is then empty, and what a module prints goes to stderr."""
+    """(source, sink) of the protocol. Afterwards stdin is empty, and stdout goes to stderr."""
     source = os.fdopen(os.dup(0), "rb")
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -15,7 +15,7 @@ def take_streams():
 
 
 def read_message(stream):
-    """The next message's JSON; None at the end."""
+    """The next message's JSON value; None at the end of the stream."""
     size = None
     while True:
         line = stream.readline()

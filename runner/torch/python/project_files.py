@@ -1,8 +1,11 @@
-"""Other files of the user's project that a module imports, as the task brings them: importable under the names that they have there.
+"""Import of other files of the user's project, which the task contains, under their names in the
+project.
 
-They are served from memory, for a worker may write nowhere. A name is looked up in the module's own folder, then in those above it, as
-analysis/python/project_imports has done; what is not among the files is the interpreter's own. While the module's file runs, its project's names
-come first, also before those of the runner's own files, which are put back after it. The next module's files replace these. Thread: one.
+The files are served from memory, because a worker cannot write files. Names are searched in the
+module's own folder, then in the folders above, as in analysis/python/project_imports. The
+interpreter resolves all other names. While the module's file runs, the project's names take
+precedence, also over the runner's own modules, which are restored afterwards. The files of the next
+module replace these. Thread: one.
 """
 
 import contextlib
@@ -13,13 +16,14 @@ import os
 import posixpath
 import sys
 
-PREFIX = "project"  # of file names, which tracebacks show: "project/pkg/layers.py"
+PREFIX = "project"  # prefix of file names in tracebacks: "project/pkg/layers.py"
 
 _installed = None  # the ProjectFiles whose modules are loaded
 
 
 class ProjectFiles(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """@param files text by path, @param path of the module's own file among them"""
+    """Finder and loader of a project's files.
+    @param files {path: text}, @param path the path of the module's own file among them"""
 
     def __init__(self, files, path):
         self.files = {name: text for name, text in files.items()}
@@ -32,7 +36,7 @@ class ProjectFiles(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     @property
     def package(self):
-        """The package that relative imports of the module's file start from."""
+        """The package from which relative imports of the module's file start."""
         return posixpath.dirname(self.path).replace("/", ".")
 
     def find_spec(self, name, path=None, target=None):
@@ -66,7 +70,7 @@ class ProjectFiles(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(text, origin, "exec"), module.__dict__)
 
     def names(self):
-        """Top-level names that a file of the project has."""
+        """Top-level names that the project's files define."""
         return {name for folder in self.folders for file in self.files
                 for name in [top_level(file, folder)] if name}
 
@@ -78,7 +82,7 @@ class ProjectFiles(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def list_of(value):
     try:
         return [one for one in value if isinstance(one, str)]
-    except Exception:  # some lazy modules' attributes are anything
+    except Exception:  # attributes of lazy modules may be anything
         return []
 
 
@@ -98,7 +102,8 @@ def folders_above(path):
 
 
 def top_level(file, folder):
-    """"layers" of "pkg/layers.py" or "pkg/layers/norm.py" in "pkg"; None where the file is not below it."""
+    """The top-level name of a file in a folder: "layers" for "pkg/layers.py" or
+    "pkg/layers/norm.py" in "pkg"; None if the file is not below the folder."""
     if folder and not file.startswith(folder + "/"):
         return None
     first, _, rest = (file[len(folder) + 1:] if folder else file).partition("/")
@@ -106,12 +111,12 @@ def top_level(file, folder):
 
 
 def remember(name, text):
-    """So that `inspect` and tracebacks find its lines."""
+    """Stores a file's lines for `inspect` and tracebacks."""
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
 
 
 def forget():
-    """What the last module imported of its project is imported no more."""
+    """Removes the modules that the last project imported."""
     global _installed
     if _installed is None:
         return
@@ -124,8 +129,9 @@ def forget():
 
 @contextlib.contextmanager
 def importable(spec):
-    """While the module's file runs. Yields the name of the package that it is in; None where it stands alone.
-    @param spec with `files` and `path`, or without"""
+    """Makes the project's files importable while the module's file runs. Yields the name of the
+    module's package; None if the module has no other files.
+    @param spec the module's spec, which may have `files` and `path`"""
     global _installed
     forget()
     if not spec.get("files"):
@@ -139,7 +145,7 @@ def importable(spec):
         yield files.package
     finally:
         sys.meta_path.remove(files)
-        sys.meta_path.append(files)  # for what is imported in a call
+        sys.meta_path.append(files)  # for imports during calls
         sys.modules.update(hidden)
 
 

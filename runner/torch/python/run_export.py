@@ -1,8 +1,10 @@
-"""One call of an exported ModelNew in this Python, as a program makes it: `python3 run_export.py FILE made|eval|train`.
+"""One call of an exported ModelNew in this Python, as in a user's program:
+`python3 run_export.py FILE made|eval|train`.
 
-Prints one line of JSON: {"runs", "fallbacks"}, the export's own counts of calls that its kernels answered and of those that the user's
-forward answered, by reason; or {"unknown"}, why no call could be made here. The file runs with this process's rights: it is for files
-that the caller runs anyway. Thread: one.
+The program prints one line of JSON: {"runs", "fallbacks"}, the export's counts of calls that its
+kernels answered and of calls that the user's forward answered, by reason; {"unknown"}, the reason
+why no call was possible here; or {"failed"}, the error of the file. The file runs with this
+process's rights, so use the program only for files that the caller would run anyway. Thread: one.
 """
 
 import contextlib
@@ -52,7 +54,7 @@ def counts_of(path, mode):
 def main():
     try:
         found = counts_of(*sys.argv[1:3])
-    except Exception as error:  # whatever the file does
+    except Exception as error:  # the file may raise anything
         short = "memory" in str(error).lower()
         found = {"unknown" if short else "failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
     print(json.dumps(found))

@@ -1,4 +1,4 @@
-"""Tensors over memory that somebody else owns, by address. Nothing is copied. Thread: any."""
+"""Tensors on memory with other owners, by address and without copies. Thread: any."""
 
 import ctypes
 
@@ -25,14 +25,15 @@ def contiguous_strides(shape):
 
 
 def span(shape, strides):
-    """Elements from the first to the last, both included."""
+    """Number of elements from the first to the last in memory, inclusive."""
     if any(extent == 0 for extent in shape):
         return 0
     return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
 
 
 class CudaBytes:
-    """https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html"""
+    """Memory with the CUDA array interface:
+    https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html"""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3}
@@ -45,7 +46,8 @@ def bytes_at(address, size, device):
 
 
 def as_tensor(argument, device):
-    """argument: {address, dtype, shape, strides}, strides in elements and empty for contiguous."""
+    """A tensor on the argument's memory. @param argument {address, dtype, shape, strides}; strides
+    are in elements, and empty for a contiguous tensor"""
     dtype = dtype_of(argument["dtype"])
     shape = list(argument["shape"])
     strides = list(argument.get("strides") or contiguous_strides(shape))
@@ -58,12 +60,14 @@ def as_tensor(argument, device):
 
 
 def same_layout(one, other):
-    """Whether the same element lies at the same distance from the start in both."""
+    """Whether both tensors have the same shape and the same strides, ignoring dimensions of one
+    element."""
     return tuple(one.shape) == tuple(other.shape) and (one.numel() == 0 or all(
         a == b for extent, a, b in zip(one.shape, one.stride(), other.stride()) if extent > 1))
 
 
 def copy_flat(source, target):
-    """Copies what lies between the first and last element, of two tensors of one layout that may overlap themselves."""
+    """Copies the memory from the first to the last element. Both tensors must have the same layout,
+    which may overlap itself."""
     elements = span(source.shape, source.stride())
     target.as_strided([elements], [1]).copy_(source.as_strided([elements], [1]))

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The op graph of a torch module (docs/internals/op-graph.md) as JSON.
 
-    python3 trace.py FILE [--model Model] [--inputs get_inputs] [--init-inputs get_init_inputs] [--eval]
+    python3 trace.py FILE [--model Model] [--inputs get_inputs] [--init-inputs get_init_inputs]
+                     [--mode made|eval|train]
 
-`trace_module` is what the worker calls. Modules and inputs are made of fake tensors, so nothing as large as the task is ever
-allocated, unless the constructor reads values; then parameters are real and the forward pass is still fake.
+The worker calls `trace_module`. Modules and inputs consist of fake tensors, so that a trace needs
+little memory. If the constructor, the inputs or forward read values, the module or the inputs
+become real; the forward pass is still fake.
 """
 import argparse
 import json
@@ -16,12 +18,15 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_init_inputs", mode="made",
                  language="python", files=None, path=""):
-    """@param source text of the Python file; of a C++ file where `language` is "cpp", and `model` then a function over tensors,
-        or "struct NAME" of a torch::nn::Module
-    @param mode "made" as the constructor leaves it, "eval" or "train"
-    @param inputs, init_inputs names of functions in it, or expressions over `torch` that give the lists
-    @param files, path other files of the project that a Python file imports, by path, and its own path among them
-    @return {"graph": ..., "buffers": [{"name", "torch_name", "dtype", "shape", "direction"}]}
+    """Traces a module.
+    @param source text of the Python file. If `language` is "cpp", text of a C++ file; `model` is
+        then a function over tensors, or "struct NAME" of a torch::nn::Module
+    @param mode "made" (as the constructor leaves the module), "eval" or "train"
+    @param inputs, init_inputs names of functions in the file, or expressions over `torch`, that
+        give the lists
+    @param files, path other files of the project, by path, and the path of the file itself
+    @return {"graph": ..., "buffers": [{"name", "torch_name", "dtype", "shape", "direction"}],
+        "call": ...}
     @raise tracing.errors.Refusal with one sentence for the user"""
     try:
         from tracing.attempts import traced

@@ -1,7 +1,9 @@
-"""The main program of a trace: `python3 trace_host.py`. One JSON-RPC request on stdin, `trace` {module}, and its answer on stdout:
-{graph, buffers, torch}, or {refusal: one sentence}. torch is imported before the request is read, which may come much later. The user's
-code runs here; the process is started in its enclosure (docs/isolation.md).
-Thread: one.
+"""Main program of a trace: `python3 trace_host.py`.
+
+The program reads one JSON-RPC request from stdin, `trace` {module}, and writes the answer to
+stdout: {graph, buffers, call, torch}, or {refusal: one sentence}. It imports torch before it reads
+the request, which may come much later. The user's code runs in this process, which starts in its
+enclosure (docs/isolation.md). Thread: one.
 """
 
 import contextlib
@@ -23,7 +25,7 @@ def answer_of(module):
         traced = trace_module(module["source"], module.get("model", "Model"), module.get("inputs", "get_inputs"),
                               module.get("init_inputs", "get_init_inputs"), module.get("mode", "made"),
                               module.get("language", "python"), module.get("files"), module.get("path", ""))
-    except BaseException as error:  # Refusal, or whatever the user's code raises
+    except BaseException as error:  # a Refusal, or any error of the user's code
         import traceback
 
         if type(error).__name__ != "Refusal":
@@ -37,10 +39,10 @@ def answer_of(module):
 
 def main():
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the user's code prints is no answer
+    os.dup2(2, 1)  # output of the user's code must not go to the protocol's stream
     worker_process.require_torch()
     worker_process.prepare_environment()
-    with contextlib.suppress(ImportError):  # answer_of() refuses then
+    with contextlib.suppress(ImportError):  # on this error, answer_of() refuses
         import tracing.attempts
     request = process_messages.read_message(sys.stdin.buffer)
     if request is None:

@@ -1,8 +1,9 @@
-"""The user's file as a Python module, and the torch module that it describes.
+"""The user's file as a Python module, and the torch module that it defines.
 
-By the conventions of KernelBench: a class, a function that gives the inputs of one call, one that gives the arguments of the
-class's constructor. The file is written out so that `inspect` and tracebacks find its lines; other files of its project are project_files.py's.
-Thread: one.
+The file follows the conventions of KernelBench: a class, a function that gives the inputs of one
+call, and a function that gives the arguments of the class's constructor. The file is written to
+disk so that `inspect` and tracebacks find its lines. project_files.py handles other files of the
+project. Thread: one.
 """
 
 import contextlib
@@ -24,26 +25,26 @@ import module_modes
 import project_files
 from host_errors import HostError, told_by
 
-LOADED_SEED = 42  # of the module that is kept: what is no parameter, buffer or input stays as it is there
+LOADED_SEED = 42  # seed of the kept module, which also fixes state that is no parameter or buffer
 
 
 class UserModule:
     def __init__(self, spec, device):
         self.spec = dict(spec)
         self.device = device
-        self.in_device_context = False  # whether its forward makes tensors without saying where
+        self.in_device_context = False  # whether forward makes tensors without naming a device
         self.file, self.namespace = read_source(spec)
         self.flags = framework_flags.current()
         if not hasattr(self.namespace, spec["model"]):
             raise HostError("unsupported", f"the module's file has no '{spec['model']}'")
         self._template = None
         self._drawn = None
-        self.guards = None  # of a candidate's call, once a forward of it was watched (module_host.ModuleCall)
+        self.guards = None  # guards of a candidate's call, set by the first watched forward (ModuleCall)
         self._model = self.construct(LOADED_SEED)
         self.inputs_template()
 
     def model(self):
-        """As constructed under LOADED_SEED; not to be changed."""
+        """The module as constructed under LOADED_SEED. Callers must not change it."""
         return self._model
 
     def construct(self, seed, on_host=False):
@@ -64,8 +65,10 @@ class UserModule:
             return self.evaluate("init_inputs", [])
 
     def initialised(self, seed, vary, on_host=False):
-        """A module whose parameters are those of this seed; with `vary`, those of one value are drawn around it. on_host: the constructor
-        runs on the CPU, which draws other values"""
+        """A module with the parameters of this seed.
+        @param vary whether parameters with one constant value are drawn around that value
+        @param on_host whether the constructor runs on the CPU, which draws other values than a
+            GPU"""
         key = seed, vary, on_host
         if self._drawn is None or self._drawn[0] != key:
             self._drawn = None
@@ -85,22 +88,23 @@ class UserModule:
             return mapped(inputs, lambda tensor: tensor.detach().to(self.device))
 
     def inputs_template(self):
-        """Inputs of one call; their tensors stand for places."""
+        """Inputs of one call, with empty tensors as placeholders."""
         if self._template is None:
             made = self.make_inputs(LOADED_SEED)
             self._template = mapped(made, lambda tensor: torch.empty(0, dtype=tensor.dtype))
         return self._template
 
     def evaluate(self, which, absent):
-        """The value of a function of the file by that name, or of an expression over torch."""
+        """The value of the file's function that the spec names, or of an expression over torch.
+        @param absent the value if the function does not exist"""
         text = self.spec[which]
         if text.isidentifier():
             function = getattr(self.namespace, text, None)
             return absent if function is None else function()
-        return eval(text, {"torch": torch, **vars(self.namespace)})  # the user's own text, as trusted as the file
+        return eval(text, {"torch": torch, **vars(self.namespace)})  # as trusted as the user's file
 
     def call(self, function, inputs):
-        """One call as the user's program makes it."""
+        """One call, as in the user's program."""
         with torch.no_grad():
             if not self.in_device_context:
                 try:
@@ -108,7 +112,7 @@ class UserModule:
                 except RuntimeError as error:
                     if self.device.type == "cpu" or "same device" not in str(error):
                         raise
-                    self.in_device_context = True  # it makes tensors without saying where
+                    self.in_device_context = True  # forward makes tensors without naming a device
             with on_device(self.device):
                 return invoke(function, inputs)
 
@@ -118,7 +122,7 @@ def invoke(function, inputs):
 
 
 def read_source(spec):
-    """(path, what the file defines)"""
+    """(path, namespace) of the user's file."""
     if spec["language"] == "cpp":
         host_errors.user_file = cpp_module.FILE_NAME
         with told_by("compiling the function's file"):
@@ -132,7 +136,8 @@ def read_source(spec):
 
 
 def write_source(text):
-    """The path of a file with this text; where none can be written, `inspect` and tracebacks still find its lines."""
+    """Writes the text to a file. @return its path. If no file can be written, `inspect` and
+    tracebacks still find the lines."""
     name = "task_" + hashlib.sha256(text.encode()).hexdigest()[:16] + ".py"
     try:
         path = os.path.join(tempfile.mkdtemp(prefix="warpwright-module-"), name)
@@ -149,13 +154,14 @@ def import_source(text, path, package=None):
     module = types.ModuleType(name)
     module.__file__ = path
     module.__package__ = package
-    sys.modules[name] = module  # dataclasses, pickle and inspect look it up
+    sys.modules[name] = module  # dataclasses, pickle and inspect look the module up
     exec(compile(text, path, "exec"), module.__dict__)
     return module
 
 
 def seed_everything(seed):
-    """As torch.manual_seed() does it, which first imports torch.compile's parts, for seconds."""
+    """Seeds all generators. torch.manual_seed() is not used, because it imports parts of
+    torch.compile, which takes seconds."""
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_available():
         torch.cuda.manual_seed_all(seed)
@@ -165,7 +171,7 @@ def seed_everything(seed):
 
 
 def on_device(device):
-    """Factories within make their tensors on the device, where this torch can do that."""
+    """Context in which factories make their tensors on the device, if this torch supports that."""
     if device.type != "cpu" and hasattr(torch, "set_default_device"):
         return torch.device(device)
     return contextlib.nullcontext()
@@ -210,8 +216,9 @@ def set_state(model, name, tensor):
 
 
 def on_memory(model, memory, convert=None):
-    """A copy of the module whose state is the tensors of `memory`, by dotted name; what is not there is copied.
-    convert: applied to the tensors that are copied"""
+    """A copy of the module whose state is the tensors of `memory`, by dotted name. Other tensors
+    are copied.
+    @param convert function for the tensors that are copied"""
     memo = {}
     for name, tensor in memory.items():
         old = state(model, name)
@@ -221,7 +228,7 @@ def on_memory(model, memory, convert=None):
 
 
 def tensors_in(value):
-    """All tensors of nested lists, tuples and dicts, in order."""
+    """All tensors in nested lists, tuples and dicts, in order."""
     if torch.is_tensor(value):
         return [value]
     if isinstance(value, dict):

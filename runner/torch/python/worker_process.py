@@ -1,4 +1,5 @@
-"""How a Python process of the runner starts: the runner's library, what holds it in, where torch may write. Thread: the first."""
+"""Start-up of the runner's Python processes: the runner's library, isolation layers, folders that
+torch may write. Thread: the main thread."""
 
 import contextlib
 import ctypes
@@ -15,49 +16,52 @@ import tempfile
 from warpwright_runtime import extension
 
 LIBRARY = "libwarpwright-worker.so"
-EXTENSION_TIMEOUT_S = 45  # a worker that does not start in a minute is given up
+EXTENSION_TIMEOUT_S = 45  # a worker must start within a minute
 
 
 def require_torch():
-    """Ends a process without torch."""
+    """Ends the process with status 2 if torch is not installed."""
     if importlib.util.find_spec("torch") is None:
         print(f"{sys.executable} (Python {sys.version.split()[0]}) has no torch", file=sys.stderr, flush=True)
         os._exit(2)
 
 
 def layers():
-    """What holds this process in, as its supervisor entered it: {name: whether it is active}"""
+    """Isolation layers of this process, as reported by its supervisor: {name: whether it is
+    active}"""
     told = json.loads(os.environ.get("WARPWRIGHT_ENCLOSED", "[]"))
     return {layer["name"]: layer["active"] for layer in told}
 
 
 def prepare_environment():
-    """What torch and its compilers write goes to the process's private directory."""
+    """Directs files of torch and its compilers to the process's private directory."""
     private = os.environ.get("WARPWRIGHT_WORKER_DIRECTORY")
     if private:
         os.environ["HOME"] = private
         os.environ["TMPDIR"] = private
         for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
             os.environ[name] = os.path.join(private, name.lower())
-    # Compiling in this process: a pool of others costs seconds to start, and hides why it fails.
+    # Inductor compiles in this process: a process pool takes seconds to start and hides error
+    # causes.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
 
 def is_gpu_shared():
-    """Whether other workers have the GPU, too: runner/worker/worker.h's kSharedVariable."""
+    """Whether other workers use the same GPU; see kSharedVariable in runner/worker/worker.h."""
     return bool(os.environ.get("WARPWRIGHT_SHARED_DEVICE"))
 
 
 def preload():
-    """Imports what torch would import when a job first needs it, for seconds, with the GPU waiting. What is there by then lives as long
-    as the process, so the collector need not look at it again."""
+    """Imports torch.compile's parts, which torch would otherwise import during the first job that
+    needs them, for seconds. The objects live as long as the process, so the garbage collector
+    ignores them afterwards."""
     try:
         importlib.import_module("torch._inductor.compile_fx")
         import torch
 
         torch.compile(torch.neg, backend="aot_eager")(torch.zeros(1))
         torch._dynamo.reset()
-    except Exception as error:  # whatever it is, a job that needs torch.compile says so
+    except Exception as error:  # jobs that need torch.compile report the error again
         print(f"torch.compile is not there: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     gc.collect()
     gc.freeze()
@@ -72,7 +76,8 @@ def load_library(path):
 
 @contextlib.contextmanager
 def one_at_a_time(folder):
-    """Workers that start together compile what they share once."""
+    """Lock on a folder, so that workers that start together compile a shared extension only
+    once."""
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -80,8 +85,8 @@ def one_at_a_time(folder):
 
 
 def build_direct_call(folder):
-    """warpwright_runtime's extension, compiled by a process of its own where no worker before has; else a line on stderr. In a process without
-    tasks: what is kept lies where no worker can write."""
+    """Compiles warpwright_runtime's extension in a separate process, unless it exists. Errors go to
+    stderr. Call in a process without tasks, because workers cannot write to the folder."""
     command = [sys.executable, "-B", extension.__file__, folder]
     try:
         path = extension.library_path(extension.read_source(), folder)
@@ -96,7 +101,8 @@ def build_direct_call(folder):
 
 
 def direct_call_library():
-    """(file name, bytes) of warpwright_runtime's extension; None and a line on stderr where it is not."""
+    """(file name, bytes) of warpwright_runtime's extension; None, with a line on stderr, if it does
+    not exist."""
     try:
         folder = os.environ.get("WARPWRIGHT_DIRECT_CALL") or extension.cache_folder()
         path = extension.library_path(extension.read_source(), folder)
@@ -108,7 +114,9 @@ def direct_call_library():
 
 
 def load_direct_call(library):
-    """The extension's module, after torch was imported. @param library direct_call_library()'s"""
+    """Loads the extension's module; torch must be imported already.
+    @param library the result of direct_call_library()
+    @return the module; None, with a line on stderr, if it cannot be loaded"""
     if library is None:
         return None
     name, content = library

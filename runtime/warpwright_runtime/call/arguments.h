@@ -1,5 +1,5 @@
-// What a call is given: inputs that must look as they did when the plan was verified.
-// Thread: any that holds the interpreter's lock.
+// Arguments of a call: patterns that the inputs must match, as when the plan was verified.
+// Thread: any that holds the GIL.
 #pragma once
 
 #include "objects.h"
@@ -30,7 +30,8 @@ inline std::vector<Tensor> tensors_of(PyObject *list) {
 
 using Given = c10::SmallVector<PyObject *, 32>;
 
-/// How one argument looks: `...` stands for a tensor; lists, tuples and dicts hold such; all else is a constant.
+/// Pattern of one argument: `...` stands for a tensor; lists, tuples and dicts contain patterns;
+/// any other value is a constant.
 class Pattern {
 public:
   explicit Pattern(PyObject *description) : value_(shared(description)) {
@@ -46,7 +47,7 @@ public:
     }
   }
 
-  /// Whether `value` looks so; its tensors are added to `given`.
+  /// Whether `value` matches the pattern. Appends the value's tensors to `given`.
   bool take(PyObject *value, Given &given) const {
     if (value_.get() == Py_Ellipsis) {
       given.push_back(value);

@@ -1,5 +1,5 @@
-// Kernels started by the driver's own functions: what an export uses; the runner has an executor of its own (runner/torch/executor.h).
-// Thread: any that holds the interpreter's lock.
+// Executor of exports, which starts kernels with the driver's functions. The runner has its own
+// executor (runner/torch/executor.h). Thread: any that holds the GIL.
 #pragma once
 
 #include "objects.h"
@@ -12,15 +12,15 @@ namespace warpwright {
 struct Launch {
   void *function = nullptr; ///< null: a fill
   unsigned grid[3] = {}, block[3] = {}, shared_bytes = 0;
-  bool cooperative = false;        ///< all blocks at once; that they fit was asked before
+  bool cooperative = false;        ///< all blocks at once; the caller has checked that they fit
   std::vector<std::string> values; ///< the arguments' bytes
-  std::vector<void *> pointers;    ///< to them
+  std::vector<void *> pointers;    ///< pointers to the elements of `values`
   struct Patch {
     size_t argument = 0, place = 0;
-    uint64_t offset = 0; ///< bytes
+    uint64_t offset = 0; ///< in bytes
   };
   std::vector<Patch> patches;
-  size_t place = 0, size_bytes = 0; ///< of a fill
+  size_t place = 0, size_bytes = 0; ///< memory of a fill
   uint8_t byte = 0;
 };
 
@@ -35,7 +35,7 @@ struct Executor {
   LaunchTogether launch_together = nullptr;
   Fill fill = nullptr;
   SetContext set_context = nullptr;
-  void *context = nullptr; ///< of the kernels' device
+  void *context = nullptr; ///< context of the kernels' device
   size_t places = 0;
   std::deque<std::vector<Launch>> groups;
 };
@@ -58,7 +58,7 @@ inline int start_launch(const Executor &executor, Launch &launch, const uint64_t
 }
 
 inline int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *addresses) {
-  constexpr int kInvalidContext = 201; // CUDA_ERROR_INVALID_CONTEXT: a thread that used no GPU yet
+  constexpr int kInvalidContext = 201; // CUDA_ERROR_INVALID_CONTEXT: the thread has no context yet
   auto &executor = *reinterpret_cast<Executor *>(handle);
   for (Launch &launch : executor.groups[static_cast<size_t>(group)]) {
     int status = start_launch(executor, launch, addresses);
@@ -70,7 +70,8 @@ inline int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *ad
   return 0;
 }
 
-/// ("launch", function, grid, block, shared bytes, [bytes or (place, offset in bytes)], cooperative) or ("fill", place, byte, bytes)
+/// @param description ("launch", function, grid, block, shared bytes, [bytes or (place, offset in
+///        bytes)], cooperative) or ("fill", place, byte, bytes)
 inline Launch launch_of(PyObject *description) {
   Launch launch;
   if (text(item(description, 0).get()) == "fill") {

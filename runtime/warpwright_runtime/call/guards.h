@@ -1,10 +1,12 @@
-// Whether a module is as it was when its plan was verified, apart from its tensors: submodules with their classes and modes, what forward
-// reads of them, hooks, the framework's flags (call_guards.py describes them).
+// Guards of a plan: checks that a module is in the state in which its plan was verified, apart from
+// its tensors. The state comprises submodules with their classes and modes, the attributes that
+// forward reads, hooks, and the framework's flags (call_guards.py makes the description).
 //
-// All of it is compared at the first call of a module. While the same module is called and no dict in which any of it lies was written to,
-// which CPython's dicts tell by a version, only the versions are compared, lists and the like in place, and flags. Pythons without such
-// versions, or which do not keep them for each write (3.13 on), are asked for all of it at each call.
-// Thread: any that holds the interpreter's lock.
+// The first call of a module compares everything. CPython's dicts have a version that changes at
+// each write. While the same module is called and no dict that contains a compared value has
+// changed, later calls compare only the versions, mutable values such as lists, and flags. Python
+// 3.13 and later have no reliable versions, so every call compares everything there. Thread: any
+// that holds the GIL.
 #pragma once
 
 #include "known.h"
@@ -33,7 +35,7 @@ struct Names {
   }
 };
 
-/// The framework's flags, of which a plan names those that matter to it.
+/// The framework's flags that matter to a plan.
 class Flags {
 public:
   explicit Flags(PyObject *description) {
@@ -45,7 +47,8 @@ public:
       default_dtype_ = reinterpret_cast<THPDtype *>(dtype)->scalar_type;
   }
 
-  /// Empty: they are. More precision than it was verified with is no reason.
+  /// The reason why the current flags exclude the plan; nullptr if they do not. A plan that was
+  /// verified without TF32 stays valid when the flags allow TF32.
   const char *why_not() const {
     if (default_dtype_ && c10::get_default_dtype_as_scalartype() != *default_dtype_)
       return "the default dtype is another";
@@ -57,7 +60,7 @@ public:
         return "TF32 is not allowed for matrix products";
       if (cudnn_tf32_ && !context.allowTF32CuDNN())
         return "TF32 is not allowed for convolutions";
-    } catch (const std::exception &) { // both old and new flags were set
+    } catch (const std::exception &) { // both the old and the new flags were set
       return "the flags of TF32 contradict each other";
     }
     return nullptr;
@@ -68,12 +71,12 @@ private:
     return PyDict_GetItemString(description, name) == Py_True;
   }
 
-  bool matmul_tf32_ = false, cudnn_tf32_ = false; ///< it may use them
-  bool may_vary_ = false;                         ///< it was verified without the flag
+  bool matmul_tf32_ = false, cudnn_tf32_ = false; ///< whether the plan may use TF32
+  bool may_vary_ = false; ///< whether it was verified without deterministic algorithms
   std::optional<at::ScalarType> default_dtype_;
 };
 
-/// Where a module keeps a tensor of its own: which submodule, and its name there.
+/// Place of a module's own tensor: the submodule, and the name in it.
 struct StatePlace {
   size_t module = 0;
   Object name;
@@ -101,7 +104,8 @@ public:
       add_state(item(state, i).get());
   }
 
-  /// The module's own tensors are added to `tensors`, borrowed. @return whether all is as verified; else `why` says what is not
+  /// Appends the module's own tensors to `tensors` as borrowed references.
+  /// @return whether everything is as verified; else `why` is the reason
   template <class Tensors>
   bool hold(PyObject *module, Tensors &tensors, std::string &why) {
     if (const char *other = flags_.why_not()) {
@@ -115,18 +119,18 @@ public:
     return true;
   }
 
-  /// Which of the framework's flags is not as verified; null: none.
+  /// The reason why the framework's flags exclude the plan; nullptr if they do not.
   const char *other_flags() const { return flags_.why_not(); }
 
 private:
   struct Submodule {
     size_t parent = 0;
-    Object name, type_name, type; ///< type: the last that Python agreed to
+    Object name, type_name, type; ///< type: the last class that is_class() accepted
     std::string path;
     bool training = false;
     Py_ssize_t children = 0;
-    bool has_hooks = false, has_pre_hooks = false, has_forward = false; ///< verified with them
-    PyObject *object = nullptr, *dict = nullptr;                        ///< of the last look
+    bool has_hooks = false, has_pre_hooks = false, has_forward = false; ///< verified with these
+    PyObject *object = nullptr, *dict = nullptr;                        ///< from the last look()
     PyObject *children_dict = nullptr, *parameters = nullptr, *buffers = nullptr; ///< in `dict`
   };
   struct Attribute {
@@ -135,9 +139,9 @@ private:
     enum class Where { Own, NotOwn, Constant } where = Where::Own;
     Known value;
   };
-  /// A dict in which something lies that was compared.
+  /// A dict that contains a compared value.
   struct Watch {
-    PyObject *owner; ///< whose own it is; nullptr: held by one that is watched
+    PyObject *owner; ///< object whose __dict__ it is; nullptr if another watched dict holds it
     PyObject *dict;
     uint64_t version;
   };
@@ -194,7 +198,7 @@ private:
     throw std::invalid_argument("the description has no module " + path);
   }
 
-  // ---- Nothing was written to since the last look
+  // ---- Comparison of versions
 
 #if PY_VERSION_HEX < 0x030D0000
   static uint64_t version_of(PyObject *dict) {
@@ -206,7 +210,8 @@ private:
   static constexpr bool kHasVersions = false;
 #endif
 
-  /// Each dict is alive as long as those before it, which hold it, are unchanged.
+  /// Whether nothing changed since the last look() at this module. The watched dicts are alive:
+  /// earlier ones hold later ones, and the earlier ones are checked first.
   bool is_unchanged(PyObject *module) {
     if (!kHasVersions || module != looked_at_ || Py_TYPE(module) != looked_at_type_)
       return false;
@@ -231,7 +236,7 @@ private:
       watches_.push_back({owner, dict, version_of(dict)});
   }
 
-  // ---- Looking at all of it
+  // ---- Comparison of everything
 
   bool look(PyObject *module, std::string &why) {
     looked_at_ = nullptr;
@@ -366,11 +371,11 @@ private:
   std::vector<Attribute> attributes_;
   std::vector<Object> global_hooks_;
   std::vector<StatePlace> state_;
-  PyObject *looked_at_ = nullptr; ///< the module of the last look that found all as verified
+  PyObject *looked_at_ = nullptr; ///< the module of the last successful look()
   PyTypeObject *looked_at_type_ = nullptr;
-  std::vector<Watch> watches_; ///< in an order in which each holds those after it
+  std::vector<Watch> watches_; ///< ordered: a dict comes after the dict that holds it
   std::vector<size_t> asked_always_;
-  std::vector<PyObject *> tensors_; ///< of the last look, in the order of the state
+  std::vector<PyObject *> tensors_; ///< from the last look(), in the order of the state
 };
 
 } // namespace warpwright

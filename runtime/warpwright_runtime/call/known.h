@@ -1,5 +1,5 @@
-// Values that a plan was verified with, as guard_values.py describes them, and whether a value of now is the same.
-// Thread: any that holds the interpreter's lock.
+// Values with which a plan was verified, described by guard_values.py, and their comparison with
+// current values. Thread: any that holds the GIL.
 #pragma once
 
 #include "objects.h"
@@ -8,13 +8,13 @@
 
 namespace warpwright {
 
-/// An object's own attributes; nullptr: it has none. Borrowed of the object.
+/// An object's own attributes, borrowed from the object; nullptr if it has none.
 inline PyObject *dict_of(PyObject *object) {
   PyObject **place = _PyObject_GetDictPtr(object);
   return place && *place && PyDict_Check(*place) ? *place : nullptr;
 }
 
-/// Equal constants of one type; NaN equals NaN.
+/// Whether two constants have the same type and are equal; NaN equals NaN.
 inline bool equal(PyObject *value, PyObject *wanted) {
   if (value == wanted)
     return true;
@@ -29,7 +29,8 @@ inline bool equal(PyObject *value, PyObject *wanted) {
   return same == 1;
 }
 
-/// Python's answer to a question about an object, and the module that holds it where that matters. Errors count as no.
+/// The answer of a Python predicate: question(object, text) or question(object, text, root), where
+/// `root` is the module that holds the object. Errors count as no.
 inline bool agrees(PyObject *question, PyObject *object, PyObject *text, PyObject *root = nullptr) {
   const Object answer(PyObject_CallFunctionObjArgs(question, object, text, root, nullptr));
   if (!answer)
@@ -39,7 +40,7 @@ inline bool agrees(PyObject *question, PyObject *object, PyObject *text, PyObjec
 
 class Known {
 public:
-  /// @param is_class, is_value Python's questions (guard_values.for_call)
+  /// @param is_class, is_value Python predicates (guard_values.for_call)
   Known(PyObject *description, PyObject *is_class, PyObject *is_value)
       : is_class_(is_class), is_value_(is_value) {
     if (!PyTuple_Check(description)) {
@@ -65,7 +66,7 @@ public:
     }
   }
 
-  /// Whether it may change without a change of the dict that holds it.
+  /// Whether the value may change without a change of the dict that holds it.
   bool is_mutable() const {
     if (kind_ == Kind::Constant || kind_ == Kind::Is)
       return false;
@@ -77,6 +78,7 @@ public:
     return false;
   }
 
+  /// Whether `value` is as verified.
   /// @param root the module that the plan is for
   bool is(PyObject *value, PyObject *root) {
     switch (kind_) {
@@ -159,18 +161,19 @@ private:
     return own && are_entries(own, root);
   }
 
-  /// Not by its address alone, which another module may have by now.
+  /// Whether `root` is the module of the last agreement. A weak reference is needed, because
+  /// another module may have the same address by now.
   bool is_seen_root(PyObject *root) const {
     return seen_root_ && PyWeakref_GetObject(seen_root_.get()) == root;
   }
 
   Kind kind_ = Kind::Constant;
   Object value_; ///< the constant, the text of `Is`, the class of an object
-  Object seen_;  ///< the last that Python agreed to: a value, or an object's class
-  Object seen_root_; ///< a weak reference to the module that it was agreed to for
+  Object seen_;  ///< the last value, or object's class, that Python agreed to
+  Object seen_root_; ///< weak reference to the module of that agreement
   std::vector<Object> keys_;
   std::vector<Known> parts_;
-  PyObject *is_class_, *is_value_; ///< held by the guards
+  PyObject *is_class_, *is_value_; ///< owned by the guards
 };
 
 } // namespace warpwright

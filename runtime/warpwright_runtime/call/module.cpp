@@ -1,11 +1,11 @@
-// One call of a plan from Python with as little host work as torch allows: an extension module of the user's interpreter.
+// Extension module of the user's interpreter that calls plans from Python with little host work.
 //
-// The package warpwright_runtime compiles this text for exported classes, and the runner's worker
-// compiles it too, so as-called times are those of an export. make() takes a description
-// (description.py) and gives a function (module, *inputs). The function looks up the module's own
+// The package warpwright_runtime compiles this code for exported classes. The runner's worker
+// compiles it too, so that as-called times are those of an export. make() takes a description
+// (description.py) and returns a function (module, *inputs). The function looks up the module's own
 // tensors, checks that everything is as verified, makes outputs and scratch memory with at::empty,
-// starts runs of kernels through a C function, calls ATen for library steps, and returns the
-// outputs, or NotImplemented where anything differs from what was verified.
+// starts groups of kernels through a C function, calls ATen for library steps, and returns the
+// outputs. It returns NotImplemented if anything differs from the verified state.
 #include "executor.h"
 #include "plan.h"
 #include "region_operator.h"
@@ -57,8 +57,8 @@ PyObject *make(PyObject *, PyObject *description) {
   });
 }
 
-/// ([[launches of a group]], places, cuLaunchKernel, cuLaunchCooperativeKernel, cuMemsetD8Async, cuCtxSetCurrent, the context)
-/// -> a handle, which lives as long as the process
+/// executor(([[launches of a group]], places, cuLaunchKernel, cuLaunchCooperativeKernel,
+/// cuMemsetD8Async, cuCtxSetCurrent, context)): a handle, which lives as long as the process.
 PyObject *executor(PyObject *, PyObject *description) {
   return guarded([&] {
     auto made = std::make_unique<Executor>();
@@ -82,7 +82,7 @@ PyObject *executor(PyObject *, PyObject *description) {
   });
 }
 
-/// (function(inputs, plan))
+/// install_operator(otherwise), with a function otherwise(inputs, plan).
 PyObject *install_operator(PyObject *, PyObject *otherwise) {
   return guarded([&]() -> PyObject * {
     RegionOperator::get().install(otherwise);
@@ -90,7 +90,7 @@ PyObject *install_operator(PyObject *, PyObject *otherwise) {
   });
 }
 
-/// (the operator's plan, what make() gave); (): forgets all
+/// bind_region((the operator's plan, result of make())); bind_region(()) forgets all plans.
 PyObject *bind_region(PyObject *, PyObject *pair) {
   return guarded([&]() -> PyObject * {
     if (length(pair) == 0) {

@@ -1,5 +1,6 @@
-// Python's objects in C++: ownership, and the values that a description holds. Errors are exceptions: PythonError where Python's own is
-// set, std::exception else. Thread: any that holds the interpreter's lock.
+// Python objects in C++: ownership, and access to the values of a description. Errors are
+// exceptions: PythonError if a Python error is set, else std::exception. Thread: any that holds the
+// GIL.
 #pragma once
 
 #include <Python.h>
@@ -17,7 +18,7 @@ struct Release {
 };
 using Object = std::unique_ptr<PyObject, Release>;
 
-struct PythonError {}; ///< Python's error is set
+struct PythonError {}; ///< a Python error is set
 
 inline Object owned(PyObject *object) {
   if (!object)
@@ -64,7 +65,7 @@ inline std::vector<std::string> texts(PyObject *sequence) {
     values.push_back(text(item(sequence, i).get()));
   return values;
 }
-/// Of a description, which is a dict.
+/// A field of a description, which is a dict. The reference is borrowed.
 inline PyObject *field(PyObject *description, const char *name) {
   if (PyObject *value = PyDict_GetItemString(description, name))
     return value;

@@ -1,5 +1,5 @@
-// One call of an ATen operator, through torch's dispatcher with boxed values, which takes any operator that a plan may hold.
-// Thread: any that holds the interpreter's lock.
+// Call of an ATen operator through torch's dispatcher, with boxed values, so that any operator of a
+// plan is possible. Thread: any that holds the GIL.
 #pragma once
 
 #include "arguments.h"
@@ -16,10 +16,10 @@
 
 namespace warpwright {
 
-/// A part of what lies in a place, as a tensor.
+/// View of the tensor in a place.
 struct View {
   size_t place = 0;
-  int64_t offset = 0; ///< elements
+  int64_t offset = 0; ///< in elements
   std::vector<int64_t> shape, strides;
 
   at::Tensor of(const at::Tensor &held) const {
@@ -35,11 +35,11 @@ inline View view_of(PyObject *description) { // ("view", place, offset, shape, s
 }
 inline bool is_view(PyObject *description) { return PyTuple_Check(description); }
 
-/// One argument of an operator: a constant, a tensor, or a list of tensors, in which some may be missing.
+/// Argument of an operator: a constant, a tensor, or a list of tensors, which may have gaps.
 struct Argument {
   c10::IValue value;
   std::vector<std::optional<View>> views;
-  bool is_list = false, is_optional = false; ///< a list; of optional tensors
+  bool is_list = false, is_optional = false; ///< a list of tensors; a list of optional tensors
 };
 
 inline bool is_view_list(PyObject *value) {
@@ -51,7 +51,7 @@ inline bool is_view_list(PyObject *value) {
   return false;
 }
 
-inline bool is_optional_list(const c10::TypePtr &type) { // of `Tensor?[]`, as index() has it
+inline bool is_optional_list(const c10::TypePtr &type) { // `Tensor?[]`, as for index()
   const auto *list = type->castRaw<c10::ListType>();
   return list && list->getElementType()->kind() == c10::TypeKind::OptionalType;
 }
@@ -99,7 +99,7 @@ inline c10::IValue constant(PyObject *value, c10::TypePtr type) {
 
 using Held = c10::SmallVector<const at::Tensor *, 32>;
 
-/// One call of an operator through torch's dispatcher.
+/// Call of an operator through torch's dispatcher.
 class Operation {
 public:
   /// @param description the result of description.py's operation()
@@ -159,7 +159,7 @@ public:
     operator_.callBoxed(&stack);
     std::vector<at::Tensor> tensors;
     for (const c10::IValue &value : stack)
-      if (value.isTensor() && value.toTensor().defined()) // Python sees None for others
+      if (value.isTensor() && value.toTensor().defined()) // undefined tensors are None in Python
         tensors.push_back(value.toTensor());
       else if (value.isTensorList())
         for (const at::Tensor &tensor : value.toTensorVector())
@@ -168,11 +168,12 @@ public:
     return tensors;
   }
 
-  std::vector<int64_t> results; ///< the place of each, -1: nobody wants it
-  std::vector<int64_t> copies;  ///< the argument that each updates, -1: none
+  std::vector<int64_t> results; ///< the place of each result; -1: the result is not needed
+  std::vector<int64_t> copies;  ///< the argument that each result updates; -1: none
 
 private:
-  /// Each as the plan lays it out: some operators choose a layout by the kernel that they take, and are copied.
+  /// Brings each result into the plan's layout. Some operators choose a layout by their kernel;
+  /// their results are copied.
   void lay_out(std::vector<at::Tensor> &tensors) const {
     if (tensors.size() < results.size())
       throw std::runtime_error(operator_.schema().name() +

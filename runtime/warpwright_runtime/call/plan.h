@@ -1,5 +1,5 @@
-// The call itself: asks whether all is as it was verified, makes memory, starts kernels and operators in order.
-// Thread: any that holds the interpreter's lock.
+// A callable plan: it checks that everything is as verified, allocates memory, and starts kernels
+// and operators in order. Thread: any that holds the GIL.
 #pragma once
 
 #include "guards.h"
@@ -17,11 +17,12 @@
 
 namespace warpwright {
 
-/// Starts a run of kernels. `addresses`: one a place, and behind them the stream. @return a CUresult
+/// Function that starts a group of kernels.
+/// @param addresses one per place, then the stream @return a CUresult
 using Start = int32_t (*)(int64_t executor, int64_t group, const uint64_t *addresses);
 
 struct Step {
-  int64_t group = -1; ///< of the executor; -1: an operator
+  int64_t group = -1; ///< number of the executor's group; -1: an operator
   size_t operation = 0;
 };
 
@@ -59,7 +60,8 @@ public:
     }
   }
 
-  /// @param values the module, then its inputs
+  /// Calls the plan. @param values the module, then its inputs
+  /// @return the outputs or NotImplemented
   PyObject *call(PyObject *const *values, Py_ssize_t count) {
     Given given;
     std::string why;
@@ -79,8 +81,8 @@ public:
     return all.release();
   }
 
-  /// The same without a module: what an operator of a graph is given.
-  /// @return false where something is not as verified, which is counted and said
+  /// Calls the plan without a module, for an operator of a graph.
+  /// @return false if something is not as verified, which is counted and reported
   bool call_region(at::TensorList inputs, std::vector<at::Tensor> &outputs) {
     std::string why;
     Held tensors;
@@ -93,7 +95,7 @@ public:
     return false;
   }
 
-  /// (calls that ran the kernels, {why others did not: how many})
+  /// (number of calls that ran the kernels, {reason: number of other calls})
   PyObject *counts() const {
     const Object fallbacks = owned(PyDict_New());
     for (const auto &[why, count] : fallbacks_) {
@@ -105,7 +107,8 @@ public:
   }
 
 private:
-  /// The user's own forward runs instead, which is counted, and said the first time.
+  /// Counts a call that the user's own forward answers, and warns the first time for each reason.
+  /// @return NotImplemented
   PyObject *refuse(const std::string &why) {
     if (++fallbacks_[why] == 1) {
       const std::string message = name_ + ": the verified kernels are not used, its own forward runs: " +
@@ -116,7 +119,8 @@ private:
     Py_RETURN_NOTIMPLEMENTED;
   }
 
-  /// No mode that wants to see operators (fake tensors, vmap, tracing), no autocast: they would not see these.
+  /// Whether autocast is off and no mode is active that intercepts operators (fake tensors, vmap,
+  /// tracing). Autocast and such modes would not see the plan's operators.
   static bool is_plain_context(std::string &why) {
     const auto keys = c10::impl::tls_local_dispatch_key_set();
     if (!keys.excluded_.has(c10::DispatchKey::AutocastCUDA))
@@ -142,7 +146,8 @@ private:
     return true;
   }
 
-  /// One of the ways in which it was verified. A reason other than the mode says more.
+  /// Whether one of the plan's guards holds. In `why`, other reasons take precedence over the
+  /// training mode, because they are more informative.
   bool is_guarded(PyObject *module, Given &given, std::string &why) {
     for (size_t i = 0; i < guards_.size(); ++i) {
       std::string other;
@@ -217,7 +222,8 @@ private:
     return nullptr;
   }
 
-  /// No conjugate, functorch wrapper, fake or Python tensor: only keys that a new tensor of this device has.
+  /// Whether a tensor has only dispatch keys of a new tensor of this device. That excludes
+  /// conjugates, functorch wrappers, fake tensors and Python tensors.
   bool is_plain(const at::Tensor &tensor) {
     if (plain_.empty())
       plain_ = at::empty({1}, tensor.options().requires_grad(false)).key_set() | tensor_keys();
@@ -230,7 +236,7 @@ private:
   void run(c10::Device device, int64_t executor, Held &held,
            c10::SmallVectorImpl<uint64_t> &addresses, std::vector<at::Tensor> &outputs) {
     c10::SmallVector<at::Tensor, 16>
-        own; // never grows beyond what is reserved: `held` points into it
+        own; // must not grow beyond the reserved size, because `held` points into it
     own.reserve(places_ + 1 + results_);
     const auto options = at::TensorOptions().device(device);
     const auto keep = [&](size_t place, at::Tensor tensor) {
@@ -262,7 +268,7 @@ private:
       outputs.push_back(returned(i, held));
   }
 
-  /// An operator may have made it with other dimensions, which lie in memory as the output's do.
+  /// Output `i`. An operator may have made it with another shape of the same memory layout.
   at::Tensor returned(size_t i, const Held &held) const {
     const at::Tensor &tensor = *held[static_cast<size_t>(returned_[i])];
     const std::vector<int64_t> &shape = results_as_[i].shape;
@@ -286,7 +292,8 @@ private:
     }
   }
 
-  /// Asked once a device: loads the kernels there. kNotHere: they do not run on it, `why` says why.
+  /// The executor of a device; the first call loads the kernels there. kNotHere if they cannot run
+  /// on the device; `why` is then the reason.
   int64_t executor_of(c10::Device device, std::string &why) {
     const size_t index = device.has_index() ? static_cast<size_t>(device.index()) : 0;
     if (executors_.size() <= index) {
@@ -307,7 +314,7 @@ private:
     return executors_[index];
   }
 
-  /// torch's current one there, as the driver's handle.
+  /// torch's current stream on the device, as the driver's handle.
   uint64_t stream_of(c10::Device device) const {
     if (stream_.get() == Py_None)
       return 0;
@@ -341,28 +348,28 @@ private:
   };
 
   static constexpr int64_t kNotHere = -1;
-  static constexpr uint64_t kAlignment = 16; ///< bytes: what vector loads of the kernels count on
+  static constexpr uint64_t kAlignment = 16; ///< in bytes; the kernels' vector loads need it
 
-  const std::string name_;                ///< the user's class
-  const std::vector<std::string> names_; ///< of the arguments
+  const std::string name_;                ///< name of the user's class
+  const std::vector<std::string> names_; ///< names of the arguments
   Object prepare_, stream_;
   Inputs inputs_;
-  std::deque<Guards> guards_; ///< one for each way in which it was verified; none: nothing is asked
-  size_t last_guards_ = 0;    ///< that held
+  std::deque<Guards> guards_; ///< one per verified state of the module; empty: no checks
+  size_t last_guards_ = 0;    ///< index of the last guards that held
   std::vector<Tensor> arguments_, outputs_, flats_;
   std::vector<int64_t> flat_places_, offsets_, offset_places_;
   int64_t workspace_bytes_ = 0;
   size_t places_ = 0, results_ = 0;
   std::vector<int64_t> made_,
-      returned_; ///< places of outputs: which at::empty makes, and all in order
-  std::vector<Tensor> results_as_; ///< all of them
+      returned_; ///< places of outputs that at::empty makes, and of all outputs in order
+  std::vector<Tensor> results_as_; ///< dtypes and shapes of all outputs
   c10::DeviceType device_;
   Start start_;
   std::deque<Operation> operations_;
   std::vector<Step> steps_;
   c10::DispatchKeySet plain_;
   std::vector<int64_t> executors_;    ///< by device
-  std::vector<std::string> not_here_; ///< why, by device
+  std::vector<std::string> not_here_; ///< reasons for kNotHere, by device
   uint64_t ran_ = 0;
   std::map<std::string, uint64_t> fallbacks_;
 };

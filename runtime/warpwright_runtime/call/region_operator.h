@@ -1,6 +1,8 @@
-// The operator warpwright::call in C++: one look-up, then the plan's call. What it cannot answer goes to the Python function beside it.
+// C++ implementation of the operator warpwright::call: a lookup, then the plan's call. Calls that
+// it cannot answer go to a Python function.
 //
-// The operator's schema is the Python package's (warpwright/calls.py), which also registers this, once for a process. Thread: any.
+// The Python package (warpwright/calls.py) defines the operator's schema and registers this
+// implementation once per process. Thread: any.
 #pragma once
 
 #include "plan.h"
@@ -12,7 +14,7 @@
 
 namespace warpwright {
 
-/// Holds the interpreter's lock.
+/// Holds the GIL for its lifetime.
 class Locked {
 public:
   Locked() : state_(PyGILState_Ensure()) {}
@@ -27,22 +29,26 @@ private:
 class RegionOperator {
 public:
   static RegionOperator &get() {
-    static auto *const one = new RegionOperator; // lives as long as the interpreter, which ends after static objects do
+    static auto *const one = new RegionOperator; // never deleted: the interpreter outlives static objects
     return *one;
   }
 
-  /// @param otherwise (inputs, plan): the outputs, for plans that are not bound and calls that they do not fit
+  /// Registers the operator for GPUs.
+  /// @param otherwise function (inputs, plan) -> outputs, for unbound plans and calls that do not
+  ///        fit
   void install(PyObject *otherwise) {
     otherwise_ = shared(otherwise);
     static torch::Library library(torch::Library::IMPL, "warpwright", c10::DispatchKey::CUDA, __FILE__, __LINE__);
     library.impl("call", [](at::TensorList inputs, std::string plan) { return get().call(inputs, plan); });
-    // AOTAutograd has differentiated the graph already, so PyTorch's fallback for operators without a derivative is skipped.
+    // AOTAutograd has differentiated the graph already, so PyTorch's fallback for operators without
+    // a derivative is skipped.
     static torch::Library past(torch::Library::IMPL, "warpwright", c10::DispatchKey::Autograd,
                                __FILE__, __LINE__);
     past.impl("call", torch::CppFunction::makeFallthrough());
   }
 
-  /// @param function what make() gave; it is kept
+  /// Makes the operator call `plan` for this name.
+  /// @param function the result of make() that owns `plan`; a reference is kept
   void bind(const std::string &name, Plan *plan, PyObject *function) {
     plans_.insert_or_assign(name, plan);
     kept_.push_back(shared(function));
@@ -75,7 +81,8 @@ private:
     return outputs;
   }
 
-  /// Hash of the first 64 characters of a plan's name, which are its record's key. The rest holds a program of kilobytes.
+  /// Hash of the first 64 characters of a plan's name, which are its record's key. The rest is a
+  /// program of kilobytes.
   struct HashOfKey {
     size_t operator()(const std::string &name) const {
       return std::hash<std::string_view>()(std::string_view(name).substr(0, 64));

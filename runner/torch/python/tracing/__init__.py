@@ -1,5 +1,7 @@
-"""Turns torch modules into op graphs (docs/internals/op-graph.md), with any torch from 1.13 to 2.11.
+"""Tracer that turns torch modules into op graphs (docs/internals/op-graph.md), with torch 1.13 to
+2.11.
 
-`source` makes the module and its inputs, `mode` watches the ATen calls of one forward pass over fake tensors, the `ops_*`
-files say which nodes a call becomes, `builder` holds the nodes, `result` adds the buffers.
+`source` makes the module and its inputs. `mode` intercepts the ATen calls of one forward pass over
+fake tensors. The `ops_*` files convert calls to nodes. `builder` holds the nodes. `result` adds the
+buffers.
 """

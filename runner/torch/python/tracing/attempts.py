@@ -1,4 +1,4 @@
-"""The ways to trace a module, from the one that needs no memory to the one that needs most."""
+"""Attempts to trace a module, in order of increasing memory use."""
 import contextlib
 import warnings
 
@@ -22,13 +22,15 @@ def fake_tensor_mode():
 
 @contextlib.contextmanager
 def made(fake_mode):
-    """@param fake_mode None where tensors are real"""
+    """Context in which the module and the inputs are made. @param fake_mode None for real
+    tensors"""
     with fake_mode or contextlib.nullcontext(), MakingMode(fake_mode is not None):
         yield
 
 
 class Failed(Exception):
-    """What the user's code raised, and where: making the "module", making the "inputs", or in "forward"."""
+    """An error of the user's code, with the stage: making the "module" or the "inputs", or
+    "forward"."""
 
     def __init__(self, stage, error):
         super().__init__(first_line(error) + line_of(error))
@@ -41,12 +43,12 @@ def stage(name):
         yield
     except (Refusal, Mistake):
         raise
-    except Exception as error:  # whatever the user's code raises
+    except Exception as error:  # any error of the user's code
         raise Failed(name, error)
 
 
 class Attempts:
-    """@var fake whether the module's and the inputs' tensors are fake; once real they stay so"""
+    """@var fake whether the module's and the inputs' tensors are fake; real tensors stay real"""
 
     def __init__(self, language, text, model, inputs, init_inputs, mode, files, path):
         self.language, self.files, self.path = language, files, path
@@ -68,7 +70,8 @@ class Attempts:
         return made(fake_mode if self.fake[what] else None)
 
     def until_it_works(self):
-        """Inputs become real only where making them or forward asks for values: they may be larger than memory."""
+        """Traces the module, and repeats the trace with a real module or real inputs if values are
+        needed. Real inputs come last, because they may exceed the memory."""
         torch.manual_seed(1)
         try:
             return self.once()
@@ -81,7 +84,8 @@ class Attempts:
             return self.until_it_works()
 
     def check_constants(self, result):
-        """Tensors that the module holds in lists and the like become constants, and must not depend on the seed."""
+        """Checks that tensors in the module's lists and similar containers, which become constants,
+        do not depend on the seed."""
         if self.fake["module"]:
             return
         torch.manual_seed(2)

@@ -1,7 +1,8 @@
-"""Holds the nodes of a graph under construction, and writes the small steps that handlers compose.
+"""Builder of a graph's nodes, with the basic steps that handlers compose.
 
-A value is the name of a node. Types here are (dtype name, shape); strides are set afterwards from what the trace saw. Steps
-that change nothing (a reshape to the same shape, a cast to the same dtype) add no node.
+A value is the name of a node. Types are (dtype name, shape); strides are set afterwards from the
+traced tensors. Steps without effect (a reshape to the same shape, a cast to the same dtype) add no
+node.
 """
 import json
 import math
@@ -10,7 +11,7 @@ from .names import Names
 
 
 def number(value):
-    """A number as the graph's JSON holds it."""
+    """A number in the graph's JSON form."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
     return value
@@ -41,7 +42,7 @@ class Builder:
         self.names = Names()
         self.constants = {}
 
-    # What a value is.
+    # Properties of a value.
 
     def dtype(self, value):
         return self.by_name[value]["types"][0]["dtype"]
@@ -67,7 +68,7 @@ class Builder:
         return self.add(self.names.result(op), op, inputs, attributes, [(dtype, shape)])
 
     def emit_several(self, op, inputs, attributes, types):
-        """@return one value a result"""
+        """Adds a node with several results. @return one value per result"""
         name = self.add(self.names.result(op), op, inputs, attributes, types)
         return [name] + [self.emit("item", [name], {"index": i}, *types[i]) for i in range(1, len(types))]
 
@@ -81,7 +82,7 @@ class Builder:
     # Leaves.
 
     def constant(self, value, dtype):
-        """A scalar of shape []; the same one for the same value and dtype."""
+        """A scalar of shape []. Equal values of one dtype share a node."""
         if dtype == "bool":
             value = bool(value)
         elif dtype.startswith(("float", "bfloat")):
@@ -94,7 +95,7 @@ class Builder:
         return self.constants[key]
 
     def constant_tensor(self, values, dtype, shape):
-        """@param values flat list, row-major"""
+        """A constant tensor. @param values flat list, row-major"""
         if values and all(repr(value) == repr(values[0]) for value in values):
             return self.expand(self.constant(values[0], dtype), shape)
         text = json.dumps([number(value) for value in values], separators=(",", ":"))
@@ -156,7 +157,8 @@ class Builder:
         return value
 
     def slice_of_cat(self, parts, dim, start, stop):
-        """So that writes to one slice after another become one concatenation."""
+        """A slice of a concatenation, as a concatenation of slices of its parts. Successive writes
+        to slices thereby become one concatenation."""
         chosen, position = [], 0
         for part in parts:
             extent = self.shape(part)[dim]
@@ -188,7 +190,7 @@ class Builder:
         return node["inputs"] if node["op"] == "cat" and node["attributes"]["dim"] == dim else [value]
 
     def index_select(self, x, dim, indices):
-        """@param indices a list of ints, or the value of a vector of them"""
+        """@param indices a list of ints, or the value of an index vector"""
         if isinstance(indices, list):
             indices = self.constant_tensor(indices, "int64", (len(indices),))
         shape = list(self.shape(x))
@@ -204,7 +206,7 @@ class Builder:
         return self.emit(op, [x], attributes or {}, dtype or self.dtype(x), self.shape(x))
 
     def binary(self, op, a, b):
-        """@param a, b values or numbers; a number is a constant of the other's dtype"""
+        """@param a, b values or numbers; numbers become constants of the other operand's dtype"""
         if not isinstance(a, str):
             a = self.constant(a, self.dtype(b))
         if not isinstance(b, str):
@@ -222,7 +224,7 @@ class Builder:
         return self.emit("where", [condition, a, b], {}, self.dtype(a), shape)
 
     def reduce(self, op, x, dims, keepdim, dtype=None, attributes=None):
-        """@param dims [] for all; a value without dimensions stays itself where the op allows it"""
+        """@param dims reduced dimensions; [] for all"""
         shape = self.shape(x)
         dims = sorted(dims) if dims else list(range(len(shape)))
         kept = [1 if d in dims else e for d, e in enumerate(shape) if keepdim or d not in dims]
@@ -230,7 +232,7 @@ class Builder:
         return self.emit(op, [x], attributes, dtype or self.dtype(x), kept)
 
     def matmul(self, a, b):
-        """Of two values with two dimensions or more."""
+        """Matrix product of two values with at least two dimensions."""
         left, right = self.shape(a), self.shape(b)
         shape = broadcast(left[:-2], right[:-2]) + (left[-2], right[-1])
         return self.emit("matmul", [a, b], {}, self.dtype(a), shape)
@@ -238,7 +240,7 @@ class Builder:
     # The graph.
 
     def graph(self, outputs, updates):
-        """@return the JSON form, without what nothing needs; leaves that buffers hold stay"""
+        """@return the JSON form, without unused nodes; all inputs and parameters stay"""
         needed = set(outputs) | {update["value"] for update in updates} | {update["parameter"] for update in updates}
         for node in reversed(self.nodes):
             if node["name"] in needed or node["op"] in ("input", "parameter"):

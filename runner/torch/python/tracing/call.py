@@ -1,4 +1,4 @@
-"""One call of an ATen operator, with its arguments by name, and what handlers ask about it."""
+"""A call of an ATen operator with its arguments by name, and queries for handlers."""
 import torch
 
 from .errors import Refusal
@@ -39,7 +39,7 @@ def map_tensors(function, tree):
 
 
 def bound_arguments(func, args, kwargs):
-    """The schema's arguments by name, defaults filled in."""
+    """The schema's arguments by name, with defaults filled in."""
     bound = {}
     for index, argument in enumerate(func._schema.arguments):
         if index < len(args) and not argument.kwarg_only:
@@ -52,7 +52,8 @@ def bound_arguments(func, args, kwargs):
 
 
 def with_dtype(func, args, kwargs):
-    """PyTorch 1.13's kernels for fake tensors get the dtype of `arange` and `full` wrong where none is given."""
+    """The keyword arguments, with a dtype for `arange` and `full`. PyTorch 1.13's kernels for fake
+    tensors choose a wrong dtype if none is given."""
     name = func._schema.name.split("::")[-1]
     if name not in ("arange", "full") or kwargs.get("dtype") is not None:
         return kwargs
@@ -66,8 +67,8 @@ def with_dtype(func, args, kwargs):
 
 
 class Call:
-    """@var args the arguments by name; tensors are the trace's
-    @var out the result as the trace has it: a tensor, or a tuple of them"""
+    """@var args the arguments by name, with the trace's tensors
+    @var out the result in the trace: a tensor or a tuple of tensors"""
 
     def __init__(self, mode, func, args, kwargs, out=None):
         self.mode = mode
@@ -90,7 +91,7 @@ class Call:
         return self.mode.read(tensor)
 
     def __call__(self, name, dtype=None):
-        """The value of an argument that is a tensor, cast if asked; a number becomes a constant."""
+        """The value of a tensor argument, cast to `dtype` if given; a number becomes a constant."""
         return self.operand(self.args[name], dtype)
 
     def operand(self, argument, dtype=None):
@@ -103,7 +104,8 @@ class Call:
         return self.args.get(name) is not None
 
     def write(self, name, value):
-        """The operator changes an argument in place, whether or not its schema says so."""
+        """Records that the operator changes an argument in place, even if its schema does not say
+        so."""
         tracked = self.mode.tracked(self.args[name])
         self.mode.values.write(tracked, value)
 
@@ -111,7 +113,7 @@ class Call:
 
     @property
     def dtype(self):
-        """Of the (first) result."""
+        """Name of the dtype of the (first) result."""
         return dtype_name(self.result().dtype)
 
     @property
@@ -122,7 +124,7 @@ class Call:
         return self.out if isinstance(self.out, torch.Tensor) else self.out[index]
 
     def promoted(self, *names):
-        """The dtype to which PyTorch promotes these arguments, tensors or numbers."""
+        """The dtype to which PyTorch promotes these arguments, which are tensors or numbers."""
         values = [map_tensors(self.mode.fake, self.args[name]) for name in names if self.args[name] is not None]
         dtype = values[0].dtype if isinstance(values[0], torch.Tensor) else None
         for first, second in zip(values, values[1:]):
@@ -138,7 +140,7 @@ class Call:
         return int(self.args[name]) % rank
 
     def dims(self, name="dim", of="self"):
-        """A list of dimensions, counted from the front; None or [] stands for all."""
+        """A list of dimensions, counted from the front; all dimensions for None or []."""
         given = self.args.get(name)
         rank = self.args[of].dim()
         if given is None or (isinstance(given, (list, tuple)) and not given):

@@ -1,13 +1,13 @@
-"""Why a module has no graph."""
+"""Exceptions that end a trace."""
 
 
 class Refusal(Exception):
-    """One sentence for the user: what forward does that a graph cannot hold."""
+    """One sentence for the user: the part of the module that a graph cannot represent."""
 
 
 class Mistake(AssertionError):
-    """The tracer's own: what it wrote down has another type than PyTorch says."""
+    """A bug of the tracer: a node's type differs from PyTorch's result."""
 
 
 class NeedsValues(Exception):
-    """Values of a tensor are asked for that was made without any: trace again with real ones."""
+    """The values of a fake tensor are needed: trace again with real tensors."""

@@ -1,15 +1,16 @@
-"""Watches the ATen calls of a forward pass and writes them down as nodes.
+"""Dispatch mode that records the ATen calls of a forward pass as nodes.
 
-A dispatch mode below autograd, so that it sees operators as the module calls them (`conv2d`, `layer_norm`,
-`scaled_dot_product_attention`) before PyTorch takes them apart, whatever the version; what has no handler is taken apart by
-PyTorch's own composite kernels, and what has none of those either becomes an opaque `aten` node. Tensors are fake: they have
-shapes and no memory. Operators in place become their functional form and a write.
+The mode runs below autograd, so that in all versions it sees operators as the module calls them
+(`conv2d`, `layer_norm`, `scaled_dot_product_attention`), before PyTorch decomposes them. PyTorch's
+composite kernels decompose operators without a handler. Operators without a composite kernel become
+opaque `aten` nodes. Tensors are fake: they have shapes and no memory. In-place operators become
+their functional form and a write.
 """
 import torch
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import operators  # noqa: F401, which registers the handlers
+from . import operators  # noqa: F401, registers the handlers
 from .call import Call, bound_arguments, dtype_name, map_tensors, with_dtype
 from .errors import Mistake, NeedsValues, Refusal
 from .opaque import number_dtype, opaque, wants_tensor
@@ -37,7 +38,7 @@ def as_tensor(value):
 
 
 def functional_form(func, written):
-    """The overload that returns what `func` writes; None where there is none."""
+    """The overload that returns the values that `func` writes; None if there is none."""
     name = short_name(func)
     packet = getattr(torch.ops.aten, name[:-1] if name.endswith("_") else name, None)
     if packet is None:
@@ -53,16 +54,16 @@ def functional_form(func, written):
 
 
 class GraphMode(TorchDispatchMode):
-    """@param fake_mode the FakeTensorMode around it"""
+    """@param fake_mode the FakeTensorMode around this mode"""
 
     def __init__(self, builder, fake_mode):
         super().__init__()
         self.builder = builder
         self.fake_mode = fake_mode
         self.values = Values()
-        self.stand_ins = {}  # id of a real tensor -> its fake
+        self.stand_ins = {}  # id of a real tensor -> its fake tensor
         self.laid_out = set()
-        self.attribute = lambda tensor: None  # makes a leaf of a tensor that the module holds
+        self.attribute = lambda tensor: None  # adds a leaf for a tensor in a module's attribute
 
     # Tensors and values.
 
@@ -84,7 +85,8 @@ class GraphMode(TorchDispatchMode):
         return self.values.find(tensor) or self.attribute(tensor) or self.captured(tensor)
 
     def captured(self, tensor):
-        """A tensor that came from nowhere: a literal, or something that the source made before."""
+        """Tracks a tensor of unknown origin as a constant: a literal, or a tensor that the source
+        made earlier."""
         if is_fake(tensor) or tensor.device.type == "meta":
             raise NeedsValues()
         if tensor.numel() > CONSTANT_ELEMENTS:
@@ -127,7 +129,7 @@ class GraphMode(TorchDispatchMode):
         return self.recorded(func, args, kwargs, handler)
 
     def known_number(self, func, bound):
-        """Of a tensor that is a constant of the source, Tensor.item() may be asked."""
+        """The result of Tensor.item() for a tensor that is a constant; None for other calls."""
         if short_name(func) not in ("item", "_local_scalar_dense"):
             return None
         node = self.builder.by_name[self.read(bound["self"])]
@@ -160,7 +162,8 @@ class GraphMode(TorchDispatchMode):
 
     @staticmethod
     def computed(func, args, kwargs):
-        """PyTorch's own callers may give numbers where an operator wants tensors."""
+        """The result of an operator. PyTorch's own callers may pass numbers where the operator
+        expects tensors."""
         try:
             return func(*args, **kwargs)
         except RuntimeError as error:
@@ -170,7 +173,8 @@ class GraphMode(TorchDispatchMode):
                           for value, argument in zip(args, func._schema.arguments)], **kwargs)
 
     def guarded_views(self, call, results):
-        """Results of an opaque operator that share memory with an argument may be read until something writes there."""
+        """Results of an opaque operator that share memory with an argument. They may be read until
+        a write to that memory, which is refused."""
         shared = [r.alias_info is not None for r in call.func._schema.returns]
         if not any(shared):
             return results
@@ -200,7 +204,7 @@ class GraphMode(TorchDispatchMode):
         self.layout(value, tensor)
 
     def layout(self, value, tensor):
-        """Strides of a node are those of the tensor it was first bound to."""
+        """Gives a node the strides of the first tensor that is bound to it."""
         if value in self.laid_out:
             return
         self.laid_out.add(value)
@@ -208,7 +212,7 @@ class GraphMode(TorchDispatchMode):
             self.builder.set_strides(value, tensor.stride())
 
     def in_place(self, func, args, kwargs, bound, written):
-        """The functional form, then a write of its results."""
+        """Records the functional form and a write of its results."""
         form = functional_form(func, written)
         if form is None:
             raise Refusal("forward calls %s, which works in place and has no functional form" % func)

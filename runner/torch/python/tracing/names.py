@@ -1,6 +1,7 @@
-"""C identifiers for what a graph and its buffers name.
+"""C identifiers for the names of a graph and its buffers.
 
-A name that C++ or CUDA would take for something else gets an underscore; the generator uses names in device source.
+Names with a meaning in C++ or CUDA get an underscore, because the generator uses names in device
+source.
 """
 import re
 
@@ -14,7 +15,7 @@ unsigned using virtual void volatile wchar_t while xor xor_eq half threadIdx blo
 
 
 def identifier(text):
-    """`text` with everything a C identifier cannot hold replaced by '_', at most 100 characters."""
+    """`text` as a C identifier of about 100 characters: other characters become '_'."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", text)[:100] or "_"
     if name[0].isdigit() or name.startswith("__"):
         name = "v" + name
@@ -22,14 +23,15 @@ def identifier(text):
 
 
 class Names:
-    """Names that are taken. Results of ops are numbered: `add_1`, `add_2`."""
+    """The set of used names. Results of ops are numbered: `add_1`, `add_2`."""
 
     def __init__(self):
         self.taken = set()
         self.counts = {}
 
     def leaf(self, text):
-        """A name for an input, a parameter or an output: `text` itself where it is free."""
+        """A name for an input or a parameter: the identifier of `text`, with a suffix if it is
+        used."""
         name, number = identifier(text), 1
         base = name
         while name in self.taken:

@@ -1,6 +1,6 @@
-"""Operators that stay calls of ATen.
+"""Opaque nodes: operators that stay calls of ATen.
 
-Arguments are as an ATen step of a plan holds them, with {"tensor": i} for the node's inputs[i].
+Arguments have the form of an ATen step of a plan, with {"tensor": i} for the node's inputs[i].
 """
 import json
 
@@ -37,7 +37,7 @@ class Arguments:
         return len(self.inputs) - 1
 
     def argument(self, value, declared):
-        """A number in a tensor's place becomes a constant."""
+        """The JSON form of an argument. A number in place of a tensor becomes a constant."""
         if declared is not None and wants_tensor(declared) and isinstance(value, (bool, int, float)):
             self.inputs.append(self.call.builder.constant(value, DTYPES[number_dtype(value)]))
             return {"tensor": len(self.inputs) - 1}
@@ -60,7 +60,8 @@ class Arguments:
 
 
 def opaque(call, target=None, positional=None):
-    """@param target, positional another operator for the same result, and its arguments
+    """Adds an opaque node for a call.
+    @param target, positional another operator with the same result, and its arguments
     @return values of the results"""
     arguments = Arguments(call)
     if positional is None:

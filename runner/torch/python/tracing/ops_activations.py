@@ -1,4 +1,4 @@
-"""Activations with parameters, and what is one only by name."""
+"""Handlers of activations with parameters, and of dropout and type_as."""
 import torch
 
 from .call import dtype_name
@@ -81,7 +81,8 @@ def glu(call):
 
 @handles("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
 def dropout(call):
-    """In evaluation, or with p = 0: refuse_by_name has refused the rest."""
+    """Dropout in evaluation mode or with p = 0, which has no effect; refuse_by_name() refuses the
+    rest."""
     return View(call["input"], lambda base: base, lambda base, new: new)
 
 

@@ -1,4 +1,4 @@
-"""What moves elements into a new tensor, or writes them into an old one."""
+"""Handlers of operators that copy elements to a new tensor or write them to an existing one."""
 from .builder import product
 from .ops_views import select, sliced
 from .registry import handles, shapes
@@ -91,7 +91,7 @@ def reflected(index, extent):
 
 @handles("reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d")
 def index_pad(call):
-    """Elements at computed places, dimension by dimension."""
+    """Padding with elements at computed positions, dimension by dimension."""
     builder, x, rank = call.builder, call("self"), call.rank()
     reflect = call.func._schema.name.split("::")[-1].startswith("reflection")
     for index in range(len(call["padding"]) // 2):

@@ -1,4 +1,4 @@
-"""Tensors from nothing: constants, ranges, and those shaped like another."""
+"""Handlers of tensor factories: constants, ranges, and tensors with the shape of another."""
 import math
 
 from torch.utils._mode_utils import no_dispatch
@@ -15,7 +15,7 @@ def short(call):
 @handles("zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "empty",
          "empty_like", "new_empty", "empty_strided", "new_empty_strided", "scalar_tensor", "_efficientzerotensor")
 def full(call):
-    """Memory that nothing has written to reads as zero."""
+    """Tensors with one value everywhere; uninitialized memory counts as zero."""
     value = call.get("fill_value", call.get("s", 1 if "ones" in short(call) else 0))
     return call.builder.expand(call.operand(value, call.dtype), call.shape)
 
@@ -43,7 +43,7 @@ def eye(call):
 @handles("linspace", "logspace", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window",
          "bartlett_window")
 def computed(call):
-    """Small tables that depend on numbers only are constants."""
+    """Small tables that depend only on numbers; they become constants."""
     if math.prod(call.shape) > COMPUTED_ELEMENTS:
         return NotImplemented
     with no_dispatch():

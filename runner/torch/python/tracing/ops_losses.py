@@ -1,4 +1,4 @@
-"""Losses, as the pointwise operations, reductions and gathers that they are."""
+"""Handlers of losses, composed of pointwise operations, reductions and gathers."""
 from .call import is_floating
 from .errors import Refusal
 from .registry import handles
@@ -11,7 +11,7 @@ def short(call):
 
 
 def summed(call, value):
-    """The call's reduction over all elements."""
+    """The call's `reduction` over all elements of a value."""
     reduction = call.get("reduction", MEAN)
     if reduction == 0 or not call.builder.shape(value):
         return value
@@ -35,7 +35,7 @@ def l1_loss(call):
 
 @handles("smooth_l1_loss", "huber_loss")
 def huber_loss(call):
-    """Quadratic below the bound, linear above; smooth_l1 is huber over beta."""
+    """Loss that is quadratic below the bound and linear above; smooth_l1 is huber over beta."""
     builder = call.builder
     smooth = short(call).startswith("smooth")
     bound = float(call["beta" if smooth else "delta"])
@@ -61,7 +61,7 @@ def kl_div(call):
 
 @handles("binary_cross_entropy")
 def binary_cross_entropy(call):
-    """Logarithms are bounded by -100, as PyTorch does."""
+    """Binary cross entropy; logarithms are at least -100, as in PyTorch."""
     builder, x, target = call.builder, call("self"), call("target")
     near = builder.binary("maximum", builder.unary("log", x), -100.0)
     far = builder.binary("maximum", builder.unary("log1p", builder.unary("neg", x)), -100.0)
@@ -93,8 +93,8 @@ def soft_margin_loss(call):
 # Classification.
 
 def picked(call, table, target, dim):
-    """table at the target's class; what is ignored counts as class 0 and comes out as 0.
-    @return value, and where the target counts"""
+    """The entries of `table` at the target's classes. Ignored targets read class 0.
+    @return the entries, and a mask of the targets that are not ignored"""
     builder, shape = call.builder, call.builder.shape(target)
     counts = builder.binary("ne", target, int(call["ignore_index"]))
     index = builder.unsqueeze(builder.where(counts, target, 0), dim)
@@ -161,7 +161,7 @@ def cross_entropy(call):
 
 
 def soft_cross_entropy(call, logarithms, dim, classes, smoothing):
-    """Targets are probabilities."""
+    """Cross entropy whose targets are probabilities."""
     builder, target = call.builder, call("target")
     if smoothing:
         target = builder.binary("add", builder.binary("mul", target, 1.0 - smoothing), smoothing / classes)

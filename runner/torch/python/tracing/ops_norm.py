@@ -1,4 +1,4 @@
-"""Normalisation."""
+"""Handlers of normalizations."""
 from .call import map_tensors
 from .registry import handles, shapes
 
@@ -8,7 +8,7 @@ def short(call):
 
 
 def optional(call, names):
-    """Values of the operands that are there, and the attribute that names the others."""
+    """Values of the operands that are given, and the attribute that names the absent ones."""
     present = [call(name) for name in names if call.has(name)]
     absent = ",".join(name for name in names if not call.has(name))
     return present, {"absent": absent} if absent else {}
@@ -70,7 +70,8 @@ def batch_norm_shapes(call):
 
 @handles(*BATCH_NORMS)
 def batch_norm(call):
-    """Running statistics are written whether or not the schema says so."""
+    """Batch normalization. In training, running statistics are written even if the schema does not
+    say so."""
     operands, attributes = optional(call, ["weight", "bias", "running_mean", "running_var"])
     training = bool(call.get("training", False))
     momentum = call.get("momentum", call.get("exponential_average_factor", 0.1))

@@ -1,4 +1,5 @@
-"""Arithmetic, comparisons and activations, element by element. Operands are cast to the dtype that PyTorch computes in."""
+"""Handlers of elementwise arithmetic, comparisons and activations. Operands are cast to the dtype
+in which PyTorch computes."""
 import math
 
 import torch
@@ -8,10 +9,11 @@ from .operators_table import pointwise
 from .registry import handles
 
 
-@handles(*pointwise(1))  # PyTorch's have the same names
+@handles(*pointwise(1))  # PyTorch uses the same names
 def unary(call):
     name = call.func._schema.name.split("::")[-1]
-    return NotImplemented if call.get("decimals", 0) else call.builder.unary(name, call("self", call.dtype))  # of round
+    # Only round has the argument `decimals`.
+    return NotImplemented if call.get("decimals", 0) else call.builder.unary(name, call("self", call.dtype))
 
 
 @handles("absolute", "negative", "fix", "sgn", "special_exp2", "special_expm1", "special_log1p", "special_erf", "special_erfc",
@@ -35,7 +37,7 @@ def bitwise_not(call):
 # Two operands.
 
 def scaled(call, name="other"):
-    """The operand times alpha."""
+    """The operand multiplied by alpha."""
     value, alpha = call(name, call.dtype), call.get("alpha", 1)
     return value if alpha == 1 else call.builder.binary("mul", value, alpha)
 
@@ -65,7 +67,7 @@ def div(call):
 
 
 def integer_division(call, mode):
-    """In float64, exact for what indices need (below 2^53)."""
+    """Integer division in float64, which is exact below 2^53 and thus for indices."""
     builder = call.builder
     quotient = builder.binary("div", call.builder.cast(call("self", call.dtype), "float64"),
                               builder.cast(call("other", call.dtype), "float64"))

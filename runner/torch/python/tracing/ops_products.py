@@ -1,4 +1,4 @@
-"""Matrix products, convolution and attention."""
+"""Handlers of matrix products, convolution and attention."""
 import math
 
 
@@ -11,7 +11,7 @@ def short(call):
 
 
 def product(call, first, second):
-    """torch.matmul of two values, vectors included."""
+    """torch.matmul of two values, which may be vectors."""
     builder = call.builder
     left, right = builder.shape(first), builder.shape(second)
     if len(left) == 1:
@@ -81,7 +81,7 @@ def convolution(call, x, weight, bias, transposed, groups, output_padding):
 
 @handles("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def conv(call):
-    """Without a batch PyTorch adds one; `padding="same"` it turns into numbers."""
+    """Convolution. PyTorch decomposes calls without a batch dimension or with `padding="same"`."""
     if call["input"].dim() != call["weight"].dim() or isinstance(call["padding"], str):
         return NotImplemented
     transposed = "transpose" in short(call)
@@ -128,7 +128,7 @@ def repeated_heads(builder, value, heads):
 
 @handles("_scaled_dot_product_attention")
 def early_attention(call):
-    """PyTorch 1.13's, which gives the weights too and is composite."""
+    """PyTorch 1.13's operator, which also returns the weights; it is composite."""
     return NotImplemented
 
 

@@ -1,6 +1,7 @@
-"""Recurrent layers stay calls of ATen.
+"""Handlers of recurrent layers, which stay calls of ATen.
 
-Their results' shapes are said here, because kernels for fake tensors run every step.
+This file computes the shapes of their results, because kernels for fake tensors would run every
+step.
 """
 from .errors import Refusal
 from .opaque import opaque

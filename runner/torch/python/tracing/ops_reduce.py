@@ -1,4 +1,4 @@
-"""Reductions, softmax, scans, and what picks positions."""
+"""Handlers of reductions, softmax, scans and indexing."""
 import math
 
 from .builder import broadcast
@@ -15,7 +15,7 @@ def short(call):
 
 
 def reduced(call, op, x, dims=None, dtype=None, attributes=None):
-    """`op` over the call's dimensions; what has none is one element."""
+    """`op` over the call's dimensions; a value without dimensions counts as one element."""
     builder = call.builder
     dims = call.dims() if dims is None else dims
     if not builder.shape(x):
@@ -97,7 +97,7 @@ def logsumexp(call):
 # Spread and norms.
 
 def correction(call):
-    """Overloads say either `unbiased` or `correction`, whose default is 1."""
+    """The correction of a variance, from the argument `unbiased` or `correction`; 1 by default."""
     if "unbiased" in call.args:
         return 1.0 if call["unbiased"] else 0.0
     value = call.args.get("correction")
@@ -132,7 +132,8 @@ def cdist_shape(call):
 
 @handles("cdist")
 def cdist(call):
-    """Every difference, then its norm; PyTorch takes products for large operands, which is less exact."""
+    """Distances as norms of all differences. PyTorch uses matrix products for large operands, which
+    is less exact."""
     builder = call.builder
     first, second = call("x1"), call("x2")
     first = builder.unsqueeze(first, len(builder.shape(first)) - 1)
@@ -163,7 +164,7 @@ def scan(call):
     return x if not call.builder.shape(x) else call.builder.unary(short(call), x, {"dim": call.dim()})
 
 
-# Picking.
+# Indexing.
 
 @handles("gather")
 def gather(call):
@@ -171,7 +172,8 @@ def gather(call):
 
 
 def wrapped(builder, index, extent):
-    """Indices counted from the end made positive; what is known not to be negative stays."""
+    """Indices with the extent added to negative ones. Indices that are known to be nonnegative stay
+    as they are."""
     source = builder.by_name[index]
     while source["op"] in ("reshape", "expand", "permute", "slice", "item") and source["inputs"]:
         source = builder.by_name[source["inputs"][0]]
@@ -201,7 +203,7 @@ def take(call):
 
 @handles("index.Tensor", "_unsafe_index.Tensor")
 def index(call):
-    """Neighbouring dimensions picked together become one, picked by one vector."""
+    """Indexing with tensors: merges the indexed dimensions and indexes them with one vector."""
     builder, indices = call.builder, list(call["indices"])
     dims = [d for d, i in enumerate(indices) if i is not None]
     shape, x = tuple(call["self"].shape), call("self")
@@ -223,7 +225,7 @@ def index(call):
 
 @handles("index_put")
 def index_put(call):
-    """One value under a mask is a choice; the rest stays opaque."""
+    """A write of one value under a mask, as a `where`; other writes stay opaque."""
     builder, indices, values = call.builder, list(call["indices"]), call["values"]
     if not any(is_mask(i) for i in indices):
         return NotImplemented
@@ -268,7 +270,7 @@ def diag(call):
 
 @shapes("one_hot")
 def one_hot_shape(call):
-    """PyTorch looks at the classes themselves to check them."""
+    """The shape of one_hot. PyTorch's own kernel reads the classes to check them."""
     classes = call["self"]
     if call["num_classes"] < 0:
         raise Refusal("forward's shapes depend on data: one_hot without a number of classes%s" % position())

@@ -1,6 +1,6 @@
-"""Views: what looks at elements and computes nothing.
+"""Handlers of views, which access elements and compute nothing.
 
-They say how to write through them: see values.Tracked. `contiguous` and `clone` leave the value as it is.
+Views define how to write through them; see values.Tracked. `contiguous` and `clone` keep the value.
 """
 import torch
 
@@ -89,7 +89,7 @@ def sliced(call, dim, start, stop, step=1):
 
 
 def strided_write(builder, base, new, dim, start, stop, step):
-    """Every step-th of base is new: gathered from the concatenation of both."""
+    """`base` with every step-th element from `new`, selected from the concatenation of both."""
     extent, written = builder.shape(base)[dim], list(range(start, stop, step))
     indices = list(range(extent))
     for position, index in enumerate(written):
@@ -173,7 +173,8 @@ def diagonal(call):
 
 @handles("unfold")
 def unfold(call):
-    """Windows along a dimension, which becomes their number; their elements are the last dimension."""
+    """Windows along a dimension. That dimension becomes the number of windows, and the elements of
+    a window become the last dimension."""
     builder, dim = call.builder, call["dimension"] % max(call.rank(), 1)
     size, step, rank = call["size"], call["step"], call.rank()
     if not rank:

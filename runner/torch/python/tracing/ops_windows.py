@@ -1,4 +1,4 @@
-"""Pooling and upsampling. Values without a batch dimension get one and lose it again."""
+"""Handlers of pooling and upsampling. Values without a batch dimension get one temporarily."""
 import re
 
 from .opaque import opaque
@@ -21,7 +21,8 @@ def numbers(call, name, default):
 
 
 def pooled_extent(extent, kernel, stride, padding, dilation, ceil):
-    """torch.nn.MaxPool2d's formula: the last window must start inside the input or its left padding."""
+    """The formula of torch.nn.MaxPool2d: the last window must start inside the input or its left
+    padding."""
     span = extent + 2 * padding - dilation * (kernel - 1) - 1
     count = (-(-span // stride) if ceil else span // stride) + 1
     return count - 1 if ceil and (count - 1) * stride >= extent + padding else count
@@ -29,7 +30,7 @@ def pooled_extent(extent, kernel, stride, padding, dilation, ceil):
 
 @shapes("max_pool1d", "max_pool3d", "avg_pool1d", "avg_pool3d")
 def pool_shapes(call):
-    """PyTorch 1.13 has no kernels for fake tensors."""
+    """Shapes of pooling, for which PyTorch 1.13 has no kernels for fake tensors."""
     x, count = call.mode.fake(call["self"]), spatial(call)
     kernel = numbers(call, "kernel_size", [])
     sizes = zip(x.shape[-count:], kernel, numbers(call, "stride", kernel), numbers(call, "padding", [0]),
@@ -95,13 +96,15 @@ def upsample_nearest(call):
 @handles("upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_bicubic2d.vec", "upsample_trilinear3d.vec",
          "_upsample_bilinear2d_aa.vec", "_upsample_bicubic2d_aa.vec")
 def upsample(call):
-    """The overload with one number an argument, since op graphs have no lists of them."""
+    """Upsampling as the overload with one argument per scale factor, because op graphs have no
+    lists of floating-point numbers."""
     factors = list(call["scale_factors"] or [None] * spatial(call))
     return opaque(call, "aten::" + short(call), [call["input"], list(call.shape[2:]), call["align_corners"]] + factors)
 
 
 def given_scales(call, count, before, after):
-    """Whether factors are given that are not the ratio of the extents: PyTorch then samples by the factors."""
+    """Whether scale factors are given that differ from the ratio of the extents. PyTorch then
+    samples by the factors."""
     factors = call.args.get("scale_factors")
     if factors is None:
         factors = [call.args.get(name) for name in ("scales_d", "scales_h", "scales_w", "scales")]

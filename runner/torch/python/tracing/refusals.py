@@ -1,4 +1,4 @@
-"""Operators that a graph cannot hold, and the sentence for each kind."""
+"""Operators that a graph cannot represent, and the message for each kind."""
 import traceback
 
 import torch
@@ -18,7 +18,7 @@ RESHAPERS = {"t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdim
 
 
 def position():
-    """" (line 12)" of the user's source, where the call came from."""
+    """The line of the user's source that made the call: " (line 12)"; "" if there is none."""
     for frame in reversed(traceback.extract_stack()):
         if frame.filename == SOURCE_NAME:
             return " (line %d)" % frame.lineno
@@ -33,8 +33,9 @@ def is_mask(index):
 
 
 class MakingMode(TorchDispatchMode):
-    """While the module and the inputs are made: all on the CPU, and fake tensors have no values to read.
-    @param fake whether tensors are"""
+    """Mode in which the module and the inputs are made: everything is on the CPU, and reads of fake
+    tensors' values raise NeedsValues.
+    @param fake whether tensors are fake"""
 
     def __init__(self, fake):
         super().__init__()
@@ -49,7 +50,7 @@ class MakingMode(TorchDispatchMode):
 
 
 def on_cpu(args, kwargs):
-    """Arguments of a call with every device replaced."""
+    """Arguments of a call with every device replaced by the CPU."""
     def replaced(value):
         return torch.device("cpu") if isinstance(value, torch.device) else value
     kwargs = {name: replaced(value) for name, value in kwargs.items() if name != "pin_memory"}
@@ -57,7 +58,7 @@ def on_cpu(args, kwargs):
 
 
 def refuse_by_name(func, bound):
-    """@param bound the call's arguments by name"""
+    """Refuses operators that a graph cannot represent. @param bound the call's arguments by name"""
     if torch.is_autocast_enabled():
         raise Refusal("forward uses torch.autocast, which casts on the GPU only%s" % position())
     full = func._schema.name.split("::")[-1]

@@ -1,11 +1,12 @@
-"""Which function turns which ATen operator into nodes.
+"""Registry of the handlers that turn ATen operators into nodes.
 
-A handler takes a Call and gives the value of the result, a list of values for several results (None for one that must not be
-read), a View, a list of Views, or NotImplemented: then PyTorch takes the operator apart, or it stays opaque.
+A handler takes a Call and returns the value of the result, a list of values for several results
+(None for a result that must not be read), a View, a list of Views, or NotImplemented. In the last
+case PyTorch decomposes the operator, or the operator stays opaque.
 """
 
-HANDLERS = {}  # "conv2d", or "div.Tensor_mode" before "div"
-SHAPES = {}  # results of operators whose kernel for fake tensors is missing or slow: Call -> tensors
+HANDLERS = {}  # by name; "div.Tensor_mode" takes precedence over "div"
+SHAPES = {}  # Call -> result tensors, if the kernel for fake tensors is missing or slow
 
 
 def handles(*names):
@@ -31,4 +32,4 @@ class View:
         self.base = base
         self.forward = forward
         self.backward = backward
-        self.now = None  # the value, where it is known already
+        self.now = None  # the value, if it is already known

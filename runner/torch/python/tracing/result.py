@@ -1,4 +1,4 @@
-"""One trace of a module: leaves, the forward pass under the mode, outputs, updates and buffers."""
+"""A trace of a module: leaves, the forward pass under the mode, outputs, updates and buffers."""
 import torch
 
 import call_guards
@@ -11,7 +11,7 @@ from .source import argument_names
 
 
 def named_tensors(name, tree):
-    """Tensors of an argument with their names, in order; lists are numbered, dictionaries keyed."""
+    """[(name, tensor)] of an argument, in order; names contain list indices and dictionary keys."""
     if isinstance(tree, torch.Tensor):
         return [(name, tree)]
     if isinstance(tree, (list, tuple)):
@@ -22,7 +22,7 @@ def named_tensors(name, tree):
 
 
 def output_tensors(tree):
-    """Tensors of nested lists, tuples and dictionaries, in order; None may stand for one that is not given."""
+    """Tensors in nested lists, tuples and dictionaries, in order. None is allowed and skipped."""
     if isinstance(tree, torch.Tensor):
         return [tree]
     if isinstance(tree, dict):
@@ -35,7 +35,7 @@ def output_tensors(tree):
 
 
 def pattern(tree):
-    """A Python literal of the tree with `...` for tensors; None where it holds what no literal says."""
+    """A Python literal of the tree with `...` for tensors; None if the tree has no literal."""
     if isinstance(tree, torch.Tensor):
         return "..."
     if isinstance(tree, float) and (tree != tree or tree in (float("inf"), -float("inf"))):
@@ -55,13 +55,14 @@ def pattern(tree):
 
 
 def plain_attributes(module):
-    """Tensors among the attributes of modules that are neither parameters nor buffers."""
+    """Tensors in attributes of modules that are neither parameters nor buffers, by dotted name."""
     return {(path + "." if path else "") + name: value for path, part in module.named_modules()
             for name, value in vars(part).items() if isinstance(value, torch.Tensor)}
 
 
 class BelowAutograd:
-    """torch._C._AutoDispatchBelowAutograd, which is a guard object in old versions and a context manager in new ones."""
+    """torch._C._AutoDispatchBelowAutograd as a context manager; it is a plain guard object in old
+    versions."""
 
     def __enter__(self):
         self.guard = torch._C._AutoDispatchBelowAutograd()
@@ -84,7 +85,7 @@ class Trace:
         self.builder = Builder()
         self.mode = GraphMode(self.builder, fake_mode)
         self.leaves = []  # (name, torch_name, tensor)
-        self.states = {}  # torch_name -> name, of buffers
+        self.states = {}  # for buffers: torch_name -> name
 
     def run(self):
         tree = self.forward()
@@ -98,13 +99,14 @@ class Trace:
                          "guards": guard_values.literal(self.guards())}}
 
     def guards(self):
-        """What a plan of this graph is good for."""
+        """The guards of plans for this graph."""
         return call_guards.of_model(self.module, self.reads, self.owner, call_guards.flags_of(self.builder.nodes))
 
 
 
     def input_pattern(self):
-        """forward's positional arguments; "[]" where it is not called by position, or by values that no text can say."""
+        """Pattern of forward's positional arguments. "[]" if forward is not called by position, or
+        if a value has no literal."""
         inputs = self.inputs
         if isinstance(inputs, dict):
             names = argument_names(self.module, len(inputs))
@@ -149,12 +151,13 @@ class Trace:
         self.mode.attribute = lambda tensor: self.add_attribute(*places[id(tensor)]) if id(tensor) in places else None
 
     def add_attribute(self, torch_name, tensor):
-        """A tensor that forward reads and the module holds outside of its parameters and buffers."""
+        """Adds a leaf for a tensor that forward reads from an attribute that is no parameter or
+        buffer."""
         self.add_leaf("parameter", torch_name, tensor)
         return self.mode.values.find(tensor)
 
     def output_values(self, outputs):
-        """What differs from its node in layout only gets a node of its own."""
+        """Values of the outputs. An output whose layout differs from its node gets its own node."""
         values = []
         for tensor in outputs:
             value = self.mode.read(tensor)
@@ -166,12 +169,12 @@ class Trace:
         return values
 
     def same_places(self, value, strides):
-        """Strides of dimensions with one element say nothing."""
+        """Whether a value has these strides, ignoring dimensions of one element."""
         return all(extent == 1 or mine == wanted
                    for extent, mine, wanted in zip(self.builder.shape(value), self.builder.strides(value), strides))
 
     def updates(self):
-        """State that was written to, and buffers that forward replaced by others."""
+        """Updates of state: tensors that forward wrote to, and buffers that it replaced."""
         now = dict(plain_attributes(self.module), **dict(self.module.named_buffers()))
         updates = []
         for name, torch_name, tensor in self.leaves:

@@ -1,4 +1,5 @@
-"""Makes a module and its inputs from the text of a source file (KernelBench conventions), with real or with fake tensors."""
+"""Construction of a module and its inputs from the text of a source file (KernelBench conventions),
+with real or fake tensors."""
 import contextlib
 import inspect
 import sys
@@ -21,7 +22,8 @@ def first_line(error):
 
 
 def line_of(error):
-    """" (line 12)" of the user's source, where the error came from; empty where it did not come from there."""
+    """The line of the user's source that raised the error: " (line 12)"; "" for errors from
+    elsewhere."""
     if isinstance(error, SyntaxError) and error.filename == SOURCE_NAME:
         return " (line %d)" % (error.lineno or 1)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SOURCE_NAME]
@@ -29,12 +31,13 @@ def line_of(error):
 
 
 def unchanged(function=None, *_, **__):
-    """In place of a function or a decorator that compiles another."""
+    """Replacement for functions and decorators that compile a function: returns the function."""
     return function if function is not None else unchanged
 
 
 def to_the_cpu(to):
-    """Tensor.to with GPUs replaced, which a torch without CUDA refuses before it is dispatched."""
+    """Tensor.to with GPUs replaced by the CPU. A torch without CUDA refuses GPUs before
+    dispatch."""
     def replaced(value):
         if isinstance(value, (str, torch.device)):
             return torch.device("cpu") if str(value).startswith("cuda") else value
@@ -48,7 +51,7 @@ def to_the_cpu(to):
 
 @contextlib.contextmanager
 def eager_on_the_cpu():
-    """Devices and compilers that the source names are not needed to trace it."""
+    """Context in which GPU devices and compilers that the source names have no effect."""
     places = {(torch.Tensor, "cuda"): unchanged, (torch.nn.Module, "cuda"): unchanged, (torch.jit, "script"): unchanged,
               (torch, "compile"): unchanged, (torch.cuda, "_lazy_init"): lambda: None,
               (torch.Tensor, "to"): to_the_cpu(torch.Tensor.to)}
@@ -63,8 +66,8 @@ def eager_on_the_cpu():
 
 
 def load(text, files=None, path=""):
-    """Runs the source as a Python module; classes may ask for its text.
-    @param files, path other files of its project by path, and its own path among them"""
+    """Runs the source as a Python module, whose text `inspect` can find.
+    @param files, path other files of the project by path, and the path of the source itself"""
     import linecache
     import project_files
     namespace = types.ModuleType(MODULE_NAME)
@@ -81,7 +84,8 @@ def load(text, files=None, path=""):
 
 
 def load_cpp(text, model, init_inputs, files=None, path=""):
-    """Compiles the C++ source; the function or class of that name is then a module."""
+    """Compiles the C++ source. @return a namespace with the function or class `model` as a
+    module"""
     from cpp_module import CppError, namespace_of
     try:
         return namespace_of(text, model, init_inputs, files, path)
@@ -90,7 +94,8 @@ def load_cpp(text, model, init_inputs, files=None, path=""):
 
 
 def evaluated(namespace, what):
-    """The list that a function of the source, or an expression over `torch`, gives."""
+    """The list that a function of the source or an expression over `torch` gives; None if the
+    function does not exist."""
     if what in namespace.__dict__:
         value = namespace.__dict__[what]
         value = value() if callable(value) else value
@@ -102,7 +107,7 @@ def evaluated(namespace, what):
 
 
 def make_module(namespace, model, init_inputs, mode):
-    """@param mode which of module_modes"""
+    """Constructs the module. @param mode see module_modes.in_mode()"""
     if model not in namespace.__dict__:
         raise Refusal("the source has no class %s" % model)
     made = evaluated(namespace, init_inputs)
@@ -116,7 +121,7 @@ def make_module(namespace, model, init_inputs, mode):
         raise Refusal("%s is no torch.nn.Module" % model)
     for tensor in list(module.parameters()) + list(module.buffers()):
         if not tensor.is_contiguous():
-            tensor.data = tensor.data.contiguous()  # as the task's buffers are
+            tensor.data = tensor.data.contiguous()  # the task's buffers are contiguous
     return module_modes.in_mode(module, mode)
 
 
@@ -129,7 +134,7 @@ def make_inputs(namespace, inputs):
 
 
 def distinct(tensors):
-    """A tensor that is given twice becomes two inputs."""
+    """The tensors, with copies in place of repetitions, so that each becomes a separate input."""
     seen, result = set(), []
     for tensor in tensors:
         if isinstance(tensor, torch.Tensor):
@@ -140,7 +145,7 @@ def distinct(tensors):
 
 
 def argument_names(module, count):
-    """Names of forward's positional arguments, as many as are given."""
+    """Names of forward's first `count` positional arguments."""
     names = []
     for parameter in inspect.signature(module.forward).parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:

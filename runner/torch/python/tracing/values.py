@@ -1,14 +1,16 @@
-"""Which node a tensor of the trace stands for, through views and writes in place.
+"""Map from tensors of the trace to nodes, including views and in-place writes.
 
-A tensor that is a view knows its base and how to get from the base's value to its own (`forward`) and back (`backward`). A write
-to a view writes to its base, and other views are read anew from the base afterwards: the graph holds values only.
+A tensor that is a view knows its base and the functions from the base's value to its own value
+(`forward`) and back (`backward`). A write to a view writes to its base, and other views are then
+read again from the base. The graph itself contains only values.
 """
 
 
 class Tracked:
-    """@param value the node; for a view it may be behind its base, see `Values.read`
-    @param base the Tracked it is a view of, or None
-    @param forward value of base -> value of this; backward: (value of base, new value of this) -> new value of base"""
+    """@param value the node; for a view it may be older than its base, see `Values.read`
+    @param base the Tracked of which this is a view, or None
+    @param forward value of base -> value of this
+    @param backward (value of base, new value of this) -> new value of base"""
 
     def __init__(self, value, base=None, forward=None, backward=None):
         self.value = value
@@ -22,7 +24,7 @@ class Tracked:
 class Values:
     def __init__(self):
         self.tracked = {}
-        self.alive = []  # ids are only good while the tensors live
+        self.alive = []  # keeps the tensors alive, because ids are valid only that long
 
     def bind(self, tensor, tracked):
         self.tracked[id(tensor)] = tracked
