@@ -221,7 +221,7 @@ private:
   void take_source(elements::Lowering &lowering, const std::string &prefix) {
     const std::string shape = replace_all(lowering.source, prefix, "@");
     const auto [known, added] = sources_.try_emplace(shape, prefix);
-    if (added) {
+    if (added || built_.applied.is_pinned) { // kernels that are equal at these sizes may differ at others
       take_text(lowering.source);
       return;
     }
@@ -286,7 +286,8 @@ private:
 
   void finish() {
     model::Plan &plan = built_.plan;
-    share_memory(plan);
+    if (!built_.applied.is_pinned) // which temporaries fit into another depends on the sizes
+      share_memory(plan);
     if (plan.source.empty())
       return;
     std::string includes;

@@ -1,4 +1,4 @@
-"""The operator `warpwright::call(Tensor[] inputs, str plan) -> Tensor[]`: a region's verified
+"""The operator `warpwright::call(Tensor[] inputs, SymInt[] sizes, str plan) -> Tensor[]`: a region's verified
 kernels, or its ATen program.
 
 `plan` contains the record's key and the packed program, so that a compiled graph in PyTorch's own
@@ -24,7 +24,7 @@ from .environment import environment, store
 from .graphs import module_of
 
 LIBRARY = torch.library.Library("warpwright", "FRAGMENT")
-LIBRARY.define("call(Tensor[] inputs, str plan) -> Tensor[]")
+LIBRARY.define("call(Tensor[] inputs, SymInt[] sizes, str plan) -> Tensor[]")
 CALL = torch.ops.warpwright.call.default
 
 _bound = {}  # (plan, device) -> Bound
@@ -35,6 +35,7 @@ NO_GPU = "there is no CUDA GPU"
 CHECKED = "#"  # suffix of a plan's name for its kernels while its calls are still compared
 # Tolerances relative to the largest value.
 WORST_ERROR = {torch.float16: 2e-2, torch.bfloat16: 5e-2, torch.float32: 5e-3, torch.float64: 1e-6}
+MOST_SIZES = 512  # of one plan: each has its own copy of the kernels
 checks = 0  # number of first calls of each plan that are compared
 
 
@@ -53,84 +54,122 @@ def alike(one, other):
 
 
 class Bound:
-    """One plan on one device."""
+    """One plan on one device: for each combination of sizes its kernels, or the reason why there are none."""
 
     def __init__(self, plan, device):
         key, _, packed = plan.partition(":")
-        self.plan, self.key, self.left = plan, key, 0
+        self.plan, self.key, self.left = plan, key, checks
         self.place = {"store": store(), "environment": environment(device)}
         self.program = module_of(json.loads(zlib.decompress(base64.b64decode(packed))), device)
-        self.counts, self.exported, self.why = {}, None, f"its record is not in the store {store()}"
+        self.counts, self.kernels, self.record = {}, {}, None
+        self.why = f"its record is not in the store {store()}"
         try:
             record = core.ask("read", kind="plan", key=key, **self.place)["record"]
             bad = core.ask("read", kind="quarantine", key=key, **self.place)["record"]
             if bad:
-                self.why, record = f"it is quarantined: {bad['why']}", None
+                self.why = f"it is quarantined: {bad['why']}"
+            elif record and "plan" in record:
+                self.record = record
         except core.CoreError as error:
-            self.why, record = str(error), None
-        if record and "plan" in record:
-            self.bind(record)
+            self.why = str(error)
 
-    def bind(self, record):
-        """Compiles the kernels and makes the operator call them."""
+    def bind(self, sizes):
+        """Loads the kernels for these sizes, and makes the operator call them. @return whether there are any"""
+        if sizes not in self.kernels:
+            with _lock:
+                self.kernels[sizes] = self.loaded(sizes)
+            if not isinstance(self.kernels[sizes], str):
+                self.let_run(sizes, CHECKED if self.left else "")
+        return not isinstance(self.kernels[sizes], str)
+
+    def loaded(self, sizes):
+        """An ExportedPlan, or the reason why there is none."""
         from warpwright_runtime.exported_plan import ExportedPlan
         from warpwright_runtime.plan_file import plan_of
 
+        if self.record is None:
+            return self.why
+        if len(self.kernels) >= MOST_SIZES:
+            return f"it has run at {MOST_SIZES} sizes already"
         try:
-            exported = ExportedPlan(dict(plan_of(record), name=f"region {self.key[:12]}"), "warpwright")
-        except ValueError as error:
-            self.why = str(error)
-            return
+            found = dict(plan=self.record["plan"], constants=())
+            if "range" in self.record:
+                found = core.ask("instance", range=self.record["range"], sizes=list(sizes))
+            plan = dict(plan_of({"plan": found["plan"], "source": self.record["source"]}), name=f"region {self.key[:12]}")
+            exported = ExportedPlan(plan, "warpwright", found["constants"])
+        except (ValueError, core.CoreError) as error:
+            return str(error)
         if not exported.functions:
-            self.why = exported.why
-            return
+            return exported.why
         install(exported.extension)
-        self.exported, self.left = exported, checks
-        self.let_run(CHECKED if self.left else "")
+        return exported
 
-    def let_run(self, mark):
-        self.exported.extension.bind_region((self.plan + mark, self.exported.functions[0]))
+    def let_run(self, sizes, mark):
+        exported = self.kernels[sizes]
+        exported.extension.bind_region((self.plan + mark, sizes, exported.functions[0]))
 
-    def checked(self, inputs):
+    def run(self, inputs, sizes):
+        """The ATen program's result."""
+        return self.program(*inputs, {f"n{index}": size for index, size in enumerate(sizes)})
+
+    def checked(self, inputs, sizes):
         """One of the first calls: compares the kernels with the program. @return the program's
         result"""
-        wanted = self.program(*inputs)
-        if inputs[0].is_cuda and torch.cuda.is_current_stream_capturing():
+        wanted = self.run(inputs, sizes)
+        if is_capturing(inputs):
             return wanted
-        before = self.exported.runs()
-        got = CALL(inputs, self.plan + CHECKED)
-        if self.exported.runs() == before:  # the kernels refused this call
+        exported = self.kernels[sizes]
+        before = exported.runs()
+        got = CALL(inputs, sizes, self.plan + CHECKED)
+        if exported.runs() == before:  # the kernels refused this call
             return wanted
         different = [index for index, pair in enumerate(zip(got, wanted)) if not alike(*pair)]
         if different:
-            self.left, self.exported, self.why = 0, None, f"output {different[0]} differed from its ATen program's"
+            self.left, self.record, self.why = 0, None, f"output {different[0]} differed from its ATen program's"
+            self.kernels = {one: self.why for one in self.kernels}
             core.ask("write", kind="quarantine", key=self.key, record={"why": self.why}, **self.place)
-            self.say()
+            self.say(self.why)
             return wanted
         self.left -= 1
         if not self.left:
-            self.let_run("")
+            for one, found in self.kernels.items():
+                if not isinstance(found, str):
+                    self.let_run(one, "")
         return wanted
 
-    def otherwise(self, inputs):
-        """The program's result. Calls that the kernels refused are already counted there."""
-        if self.left:
-            return self.checked(inputs)
-        if self.exported is None:
-            self.say()
-        return self.program(*inputs)
+    def otherwise(self, inputs, sizes):
+        """The result of a call that the operator's C++ did not answer."""
+        if sizes not in self.kernels and not is_capturing(inputs) and self.bind(sizes) and not self.left:
+            return CALL(inputs, sizes, self.plan)
+        found = self.kernels.get(sizes, "its kernels for these sizes were not loaded before the capture of a CUDA graph")
+        if isinstance(found, str):
+            self.say(found)
+        elif self.left:
+            return self.checked(inputs, sizes)
+        return self.run(inputs, sizes)  # calls that the kernels refused are already counted there
 
-    def say(self):
-        self.counts[self.why] = self.counts.get(self.why, 0) + 1
-        if self.counts[self.why] == 1 and self.why != NO_GPU:
-            warnings.warn(f"warpwright: a plan's kernels are not used, its ATen program runs: {self.why} (said once; "
+    def say(self, why):
+        self.counts[why] = self.counts.get(why, 0) + 1
+        if self.counts[why] == 1 and why != NO_GPU:
+            warnings.warn(f"warpwright: a plan's kernels are not used, its ATen program runs: {why} (said once; "
                           "warpwright.fallbacks() counts)", RuntimeWarning, stacklevel=5)
 
+    def exported(self):
+        return [one for one in self.kernels.values() if not isinstance(one, str)]
+
     def fallbacks(self):
-        return {**self.counts, **(self.exported.fallbacks() if self.exported else {})}
+        total = dict(self.counts)
+        for one in self.exported():
+            for why, count in one.fallbacks().items():
+                total[why] = total.get(why, 0) + count
+        return total
 
     def runs(self):
-        return self.exported.runs() if self.exported else 0
+        return sum(one.runs() for one in self.exported())
+
+
+def is_capturing(inputs):
+    return inputs[0].is_cuda and torch.cuda.is_current_stream_capturing()
 
 
 def install(extension):
@@ -157,18 +196,14 @@ def bound(plan, device):
     return _bound[key]
 
 
-def call(inputs, plan):
+def call(inputs, sizes, plan):
     """The operator in Python: calls that its C++ did not answer, and all calls without a GPU."""
-    key = (plan.removesuffix(CHECKED), inputs[0].device)
-    if plan.endswith(CHECKED):
-        return bound(*key).program(*inputs)
-    if key not in _bound and bound(*key).exported is not None:
-        return CALL(inputs, plan)
-    return bound(*key).otherwise(inputs)
+    one, sizes = bound(plan.removesuffix(CHECKED), inputs[0].device), tuple(sizes)
+    return one.run(inputs, sizes) if plan.endswith(CHECKED) else one.otherwise(inputs, sizes)
 
 
-def fake(inputs, plan):
-    return bound(plan, inputs[0].device).program(*inputs)
+def fake(inputs, sizes, plan):
+    return bound(plan, inputs[0].device).run(inputs, sizes)
 
 
 torch.library.impl(LIBRARY, "call", "CompositeExplicitAutograd")(call)

@@ -107,7 +107,7 @@ def with_plans(gm, regions, ordered):
     device = device_of(gm)
     regions = [dict(one, plan=calls.named(one["key"], one["program"])) for one in regions]
     for region in regions:
-        calls.bound(region["plan"], device)
+        calls.bound(region["plan"], device).bind(tuple(one["hint"] for one in region["sizes"].values()))
     return graphs.exchanged(gm, regions, calls.CALL, ordered)
 
 

@@ -9,8 +9,12 @@ import heapq
 import math
 import operator
 
+import sympy
 import torch
 from torch.fx import Graph, GraphModule, Node
+
+
+NO_LIMIT = 1 << 40  # sizes above are PyTorch's way to say that there is no limit
 
 
 def name_of(value):
@@ -22,16 +26,44 @@ def operator_name(target):
     return str(target) if isinstance(target, torch._ops.OpOverload) else ""
 
 
-def integer(value):
-    return value if type(value) is int else None
+def terms_of(expression):
+    """[[12, "s0", "s1"], [1]] of 12*s0*s1 + 1; None where it is no polynomial."""
+    symbols = sorted(expression.free_symbols, key=str)
+    try:
+        polynomial = sympy.Poly(expression, *symbols)
+        return [[int(factor), *(str(one) for one, power in zip(symbols, powers) for _ in range(power))]
+                for powers, factor in polynomial.terms()]
+    except (sympy.PolynomialError, sympy.GeneratorsError, TypeError, ValueError):
+        return None
+
+
+def extent(value):
+    """A number, {"size": TERMS, "hint": N} where it depends on symbols of which an example is known, or None."""
+    if type(value) is int:
+        return value
+    if not isinstance(value, torch.SymInt) or not value.node.has_hint():
+        return None
+    expression = value.node.expr
+    if expression.is_number:
+        return int(expression)
+    terms = terms_of(expression)
+    return terms and {"size": terms, "hint": int(value.node.hint)}
+
+
+def value_of(terms, sizes):
+    """The number or SymInt of TERMS at {"n0": N}."""
+    return sum(math.prod([factor, *(sizes[name] for name in names)]) for factor, *names in terms)
 
 
 def tensor_json(name, value):
-    return {"name": name, "dtype": name_of(value.dtype), "shape": [integer(one) for one in value.shape], "device": str(value.device),
-            "strides": [integer(one) for one in value.stride()] if value.layout == torch.strided else [None]}
+    return {"name": name, "dtype": name_of(value.dtype), "shape": [extent(one) for one in value.shape], "device": str(value.device),
+            "strides": [extent(one) for one in value.stride()] if value.layout == torch.strided else [None]}
 
 
 def argument_json(value):
+    if isinstance(value, Node) and isinstance(value.meta.get("val"), (int, torch.SymInt)):
+        found = extent(value.meta["val"])
+        return {"other": "a size known only at run time"} if found is None else found
     if isinstance(value, Node):
         return {"n": value.name}
     if isinstance(value, (list, tuple)):
@@ -46,15 +78,17 @@ def argument_json(value):
     return {"other": type(value).__name__}
 
 
-def argument_of(value, values):
-    """The inverse of argument_json(), with `values(k, i)` for {"v": [k, i]}."""
+def argument_of(value, values, size):
+    """The inverse of argument_json(), with `values(k, i)` for {"v": [k, i]} and `size(TERMS)` for {"size": TERMS}."""
     if isinstance(value, list):
-        return [argument_of(one, values) for one in value]
+        return [argument_of(one, values, size) for one in value]
     if not isinstance(value, dict):
         return value
     (label, found), = value.items()
     if label == "v":
         return values(*found)
+    if label == "size":
+        return size(found)
     if label == "float":
         return float(found)
     if label == "device":
@@ -81,7 +115,25 @@ def describe(gm):
             picks.setdefault((node.args[0], node.args[1]), node.name)
     nodes = [node_json(node, picks) for node in described(gm)]
     last = next(node for node in reversed(gm.graph.nodes) if node.op == "output")
-    return {"nodes": nodes, "outputs": [one.name for one in torch.utils._pytree.tree_leaves(last.args) if isinstance(one, Node)]}
+    return {"nodes": nodes, "outputs": [one.name for one in torch.utils._pytree.tree_leaves(last.args) if isinstance(one, Node)],
+            "symbols": {name: limits_of(node.meta["val"]) for name, node in symbols_of(gm).items()}}
+
+
+def symbols_of(gm):
+    """{symbol: the graph's input that has its value}."""
+    found = {}
+    for node in gm.graph.nodes:
+        value = node.meta.get("val") if node.op == "placeholder" else None
+        if isinstance(value, torch.SymInt) and value.node.has_hint() and value.node.expr.is_symbol:
+            found.setdefault(str(value.node.expr), node)
+    return found
+
+
+def limits_of(value):
+    """{"hint", "low", "high"} of a symbol; "high" is None where PyTorch knows no limit."""
+    limits = value.node.shape_env.var_to_range[value.node.expr]
+    high = int(limits.upper) if limits.upper.is_finite and limits.upper < NO_LIMIT else None
+    return {"hint": int(value.node.hint), "low": max(int(limits.lower), 2), "high": high}
 
 
 def described(gm):
@@ -126,12 +178,13 @@ def function_of(name):
 
 
 def module_of(program, device):
-    """The region's ATen program as a module that runs it operator by operator. Inputs and outputs
-    are contiguous, as for a plan."""
+    """The region's ATen program as a module (*inputs, {"n0": size}) that runs it operator by operator. Inputs and
+    outputs are contiguous, as for a plan."""
     graph, made = Graph(), []
     for index, one in enumerate(program["inputs"]):
         value = graph.placeholder(f"a{index}")
         made.append(value)
+    sizes = graph.placeholder("sizes")
     for index, one in enumerate(program["inputs"]):
         if one["order"]:
             made[index] = graph.call_function(torch.ops.aten.permute.default, (made[index], inverse(one["order"])))
@@ -141,11 +194,14 @@ def module_of(program, device):
     def value(k, i):
         return made[k] if counts[k] == 1 else graph.call_function(operator.getitem, (made[k], i))
 
+    def size(terms):
+        return graph.call_function(value_of, (terms, sizes))
+
     for one in program["operators"]:
-        keywords = {key: argument_of(part, value) for key, part in one["kwargs"].items()}
+        keywords = {key: argument_of(part, value, size) for key, part in one["kwargs"].items()}
         if "device" in keywords:
             keywords["device"] = device
-        made.append(graph.call_function(function_of(one["op"]), tuple(argument_of(one["args"], value)), keywords))
+        made.append(graph.call_function(function_of(one["op"]), tuple(argument_of(one["args"], value, size)), keywords))
         counts.append(one["results"])
     outputs = []
     for one in program["outputs"]:
@@ -184,7 +240,8 @@ def exchanged(gm, regions, call, ordered):
     nodes = {node.name: node for node in gm.graph.nodes}  # by names in regions; replaced nodes keep theirs
     place = {node: index for index, node in enumerate(gm.graph.nodes)}
     listed = described(gm)
-    olds = [old for region in regions for old in exchange(gm.graph, region, call, nodes, place)]
+    symbols = {name: node.name for name, node in symbols_of(gm).items()}
+    olds = [old for region in regions for old in exchange(gm.graph, region, call, nodes, place, symbols)]
     drop_unread(gm.graph, olds)
     put_in_order(gm.graph, place, [listed[index] for index in ordered])
     gm.recompile()
@@ -240,10 +297,11 @@ def drop_unread(graph, nodes):
         waiting += [one for one in read if not one.users]
 
 
-def exchange(graph, region, call, nodes, place):
+def exchange(graph, region, call, nodes, place, symbols):
     """Replaces one region by a call. @return the region's old outputs, which no node reads any
     more"""
     last = next(node for node in reversed(graph.nodes) if node.op == "output")
+    sizes = [nodes[symbols[name]] for name in region["symbols"]]
     permute, clone = torch.ops.aten.permute.default, torch.ops.aten.clone.default
 
     def made(target, args, kwargs, value):
@@ -266,7 +324,7 @@ def exchange(graph, region, call, nodes, place):
             given.append(node)
         values = [old.meta["val"].permute(border["order"]) if border["order"] else old.meta["val"]
                   for old, border in zip(olds, region["outputs"])]
-        result = made(call, (given, region["plan"]), {}, values)
+        result = made(call, (given, sizes, region["plan"]), {}, values)
         for index, (old, border) in enumerate(zip(olds, region["outputs"])):
             new = made(operator.getitem, (result, index), {}, values[index])
             if border["order"]:

@@ -3,7 +3,9 @@ Errors: RuntimeError with the driver's text. Thread: any, with the device's cont
 """
 
 import ctypes
+import struct
 
+NOT_FOUND = 500  # CUDA_ERROR_NOT_FOUND
 OWN_SHARED = 1  # CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 MULTIPROCESSORS, COOPERATIVE_LAUNCH, MAX_SHARED = 16, 95, 97  # CUdevice_attribute
@@ -27,15 +29,28 @@ class Driver:
         self.check(self.library.cuCtxGetCurrent(ctypes.byref(context)))
         return context.value
 
-    def load(self, cubin, lowered):
-        """{kernel's name: CUfunction}. The module stays loaded as long as the process lives."""
+    def load(self, cubin, lowered, constants=()):
+        """{kernel's name: CUfunction}. The module stays loaded as long as the process lives.
+        @param constants (name, "int32" or "int64", value) of __constant__ variables that differ from the source's"""
         module, functions = ctypes.c_void_p(), {}
         self.check(self.library.cuModuleLoadData(ctypes.byref(module), cubin))
         for name, symbol in lowered.items():
             function = ctypes.c_void_p()
             self.check(self.library.cuModuleGetFunction(ctypes.byref(function), module, symbol.encode()))
             functions[name] = function.value
+        for name, dtype, value in constants:
+            self.set_constant(module, name, struct.pack("q" if dtype == "int64" else "i", value))
         return functions
+
+    def set_constant(self, module, name, packed):
+        address, size = ctypes.c_uint64(), ctypes.c_size_t()
+        status = self.library.cuModuleGetGlobal_v2(ctypes.byref(address), ctypes.byref(size), module, name.encode())
+        if status == NOT_FOUND:  # the compiler dropped it, since no kernel reads it
+            return
+        self.check(status)
+        if size.value != len(packed):
+            raise RuntimeError(f"loading the verified kernels: {name} has {size.value} bytes")
+        self.check(self.library.cuMemcpyHtoD_v2(address, packed, ctypes.c_size_t(len(packed))))
 
     def allow_shared(self, function, size_bytes):
         self.check(self.library.cuFuncSetAttribute(ctypes.c_void_p(function), MAX_DYNAMIC_SHARED, size_bytes))

@@ -37,8 +37,8 @@ class ExportedPlan:
 
     device = "cuda"
 
-    def __init__(self, plan, owner="__main__"):
-        self.plan, self.owner = plan, owner
+    def __init__(self, plan, owner="__main__", constants=()):
+        self.plan, self.owner, self.constants = plan, owner, constants
         self.functions = []  # the extension's functions: one plan with different input patterns
         self.forwards = []  # the forwards that call the plan
         self.refused = {}  # number of calls that never reached the extension, by reason
@@ -230,7 +230,7 @@ class ExportedPlan:
             with torch.cuda.device(index):
                 torch.empty(1, device="cuda")  # makes the device's context current on this thread
                 driver = Driver()
-                return self.fitting_executor(driver, driver.load(cubin, lowered))
+                return self.fitting_executor(driver, driver.load(cubin, lowered, self.constants))
         except (OSError, RuntimeError) as error:
             return str(error)
 

@@ -142,11 +142,18 @@ public:
       if (auto chosen = choose_samples(name, symbol, samples); !chosen)
         return chosen;
     auto written = write_all(samples, planning::pinned_choices(best));
-    if (!written) { // the best's choices need sizes that divide; what the family prefers at primes serves all
-      const auto other = writer_.write(samples[kSamples / 2], writer_.recipe().choices);
+    // The best's choices may need sizes that divide, or rows that fit into registers. Others are what the families
+    // prefer at sizes that are primes, and at the largest.
+    for (const Sizes &preferred : {samples[kSamples / 2], high_}) {
+      if (written)
+        break;
+      const std::string why = written.error().message;
+      const auto other = writer_.write(preferred, writer_.recipe().choices);
       if (!other)
         return std::unexpected(other.error());
       written = write_all(samples, planning::pinned_choices(other->built));
+      if (!written)
+        written = fail(written.error().message + "; " + why);
     }
     if (!written)
       return std::unexpected(written.error());

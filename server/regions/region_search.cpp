@@ -101,7 +101,8 @@ public:
         result.reason = "it serves one size: for a range it is not faster";
         return;
       }
-      record["ratio"] = result.ratio = compiled->speedup->ratio;
+      result.ratio = compiled->speedup->ratio;
+      record["ratio"] = compiled->speedup->ratio;
     }
     record["range"] = to_json(plan->range);
     record["plan"] = plan->literal;

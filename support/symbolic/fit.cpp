@@ -108,7 +108,11 @@ private:
     if (!text)
       text = linear(values, quotients_);
     if (!text)
-      text = divided(values);
+      text = divided(values, {"", Values(values.size(), 1)});
+    for (std::size_t i = 0; !text && i < products_.size(); ++i)
+      text = divided(values, products_[i]);
+    if (!text)
+      text = linear(values, products_of_quotients());
     if (!text)
       text = capped(values);
     auto expression = text ? Expression::parse(*text) : Result<Expression>(fail("no form"));
@@ -172,7 +176,35 @@ private:
     return least == most ? std::optional(Divisor{least, rank + 1}) : std::nullopt;
   }
 
-  std::optional<std::string> divided(const Values &values) {
+  static Form product(const Form &a, const Form &b) {
+    Form both{a.text + " * " + b.text, a.values};
+    for (std::size_t k = 0; k < both.values.size(); ++k)
+      both.values[k] *= b.values[k];
+    return both;
+  }
+
+  /// Numbers of tiles in two directions, alone and times a number of matrices.
+  std::vector<Form> products_of_quotients() const {
+    std::vector<Form> forms;
+    for (const Form &a : quotients_)
+      for (const Form &b : quotients_) {
+        forms.push_back(product(a, b));
+        for (const Form &p : products_)
+          forms.push_back(product(p, forms[forms.size() - 1]));
+      }
+    return forms;
+  }
+
+  /// c * by * ceil_div(q, k), where `by` is a product or 1.
+  std::optional<std::string> divided(const Values &all, const Form &by) {
+    Values values = all;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (values[k] % by.values[k] != 0)
+        return std::nullopt;
+      values[k] /= by.values[k];
+    }
+    if (std::ranges::all_of(values, [&](std::int64_t value) { return value == values.front(); }))
+      return std::nullopt;
     const std::int64_t common = std::accumulate(values.begin(), values.end(), std::int64_t{0},
                                                 [](std::int64_t a, std::int64_t b) { return std::gcd(a, b); });
     std::optional<std::tuple<int, std::size_t, std::int64_t>> best; // rank, length of the product, factor
@@ -184,18 +216,19 @@ private:
       for (std::int64_t &part : parts)
         part /= factor;
       for (const auto &[text, product] : scaled_)
-        if (const auto by = divisor(parts, product)) {
-          const std::tuple found{by->rank, text.size(), factor};
+        if (const auto tile = divisor(parts, product)) {
+          const std::tuple found{tile->rank, text.size(), factor};
           if (best && *best <= found)
             continue;
           best = found;
-          quotient = {"ceil_div(" + text + ", " + std::to_string(by->value) + ")", parts};
+          quotient = {"ceil_div(" + text + ", " + std::to_string(tile->value) + ")", parts};
         }
     }
     if (!best)
       return std::nullopt;
-    quotients_.push_back(quotient);
-    return times(std::get<2>(*best), quotient.text);
+    if (std::ranges::none_of(quotients_, [&](const Form &known) { return known.values == quotient.values; }))
+      quotients_.push_back(quotient);
+    return times(std::get<2>(*best), (by.text.empty() ? "" : by.text + " * ") + quotient.text);
   }
 
   /// min(largest value, c * form) for a grid of resident blocks.

@@ -22,9 +22,9 @@ struct FittedText {
   std::string with(const std::function<std::string(std::size_t)> &write) const;
 };
 
-/// Forms that are found: c * p + d for a product p of up to three symbols; c * ceil_div(q, k) + d, where q is such a
-/// product times a number that occurs in the texts; min(m, c * p) and min(m, c * ceil_div(q, k)). Suffixes of literals
-/// (LL, u) belong to the text.
+/// Forms that are found, for a product p of up to three symbols or 1, and tile counts t = ceil_div(q, k), where q is such
+/// a product times a number that occurs in the texts: c * p + d, c * p * t + d, c * p * t * t and min(m, c * p * t).
+/// Suffixes of literals (LL, u) belong to the text.
 /// @param texts one for each of `sizes`, which name the same symbols; at least four
 /// Errors: texts that differ in more than integers; an integer that no form fits.
 Result<FittedText> fit_integers(const std::vector<std::string> &texts, const std::vector<Sizes> &sizes);

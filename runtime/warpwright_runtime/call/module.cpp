@@ -82,7 +82,7 @@ PyObject *executor(PyObject *, PyObject *description) {
   });
 }
 
-/// install_operator(otherwise), with a function otherwise(inputs, plan).
+/// install_operator(otherwise), with a function otherwise(inputs, sizes, plan).
 PyObject *install_operator(PyObject *, PyObject *otherwise) {
   return guarded([&]() -> PyObject * {
     RegionOperator::get().install(otherwise);
@@ -90,24 +90,24 @@ PyObject *install_operator(PyObject *, PyObject *otherwise) {
   });
 }
 
-/// bind_region((the operator's plan, result of make())); bind_region(()) forgets all plans.
-PyObject *bind_region(PyObject *, PyObject *pair) {
+/// bind_region((the operator's plan, sizes, result of make())); bind_region(()) forgets all plans.
+PyObject *bind_region(PyObject *, PyObject *binding) {
   return guarded([&]() -> PyObject * {
-    if (length(pair) == 0) {
+    if (length(binding) == 0) {
       RegionOperator::get().unbind_all();
       Py_RETURN_NONE;
     }
-    const Object name = item(pair, 0), function = item(pair, 1);
+    const Object name = item(binding, 0), sizes = item(binding, 1), function = item(binding, 2);
     if (!PyCFunction_Check(function.get()) || PyCFunction_GET_FUNCTION(function.get()) != call_method.ml_meth)
       throw std::invalid_argument("bind_region() takes what make() gave");
-    RegionOperator::get().bind(text(name.get()), static_cast<Plan *>(PyCapsule_GetPointer(PyCFunction_GET_SELF(function.get()), nullptr)), function.get());
+    RegionOperator::get().bind(text(name.get()), integers(sizes.get()), static_cast<Plan *>(PyCapsule_GetPointer(PyCFunction_GET_SELF(function.get()), nullptr)), function.get());
     Py_RETURN_NONE;
   });
 }
 
 PyMethodDef methods[] = {
     {"install_operator", install_operator, METH_O, "install_operator(otherwise): warpwright::call on GPUs"},
-    {"bind_region", bind_region, METH_O, "bind_region((plan, function)): what the operator calls for a plan"},
+    {"bind_region", bind_region, METH_O, "bind_region((plan, sizes, function)): what the operator calls for a plan"},
     {"make", make, METH_O, "make(description): a function (module, *inputs)"},
     {"counts", counts, METH_O, "counts(function): (calls that ran the kernels, {why not: calls})"},
     {"executor", executor, METH_O, "executor((groups, places, driver functions...)): a handle"},

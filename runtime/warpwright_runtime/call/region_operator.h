@@ -39,7 +39,9 @@ public:
   void install(PyObject *otherwise) {
     otherwise_ = shared(otherwise);
     static torch::Library library(torch::Library::IMPL, "warpwright", c10::DispatchKey::CUDA, __FILE__, __LINE__);
-    library.impl("call", [](at::TensorList inputs, std::string plan) { return get().call(inputs, plan); });
+    library.impl("call", [](at::TensorList inputs, at::IntArrayRef sizes, std::string plan) {
+      return get().call(inputs, sizes, plan);
+    });
     // AOTAutograd has differentiated the graph already, so PyTorch's fallback for operators without
     // a derivative is skipped.
     static torch::Library past(torch::Library::IMPL, "warpwright", c10::DispatchKey::Autograd,
@@ -49,17 +51,17 @@ public:
 
   /// Makes the operator call `plan` for this name.
   /// @param function the result of make() that owns `plan`; a reference is kept
-  void bind(const std::string &name, Plan *plan, PyObject *function) {
-    plans_.insert_or_assign(name, plan);
+  void bind(const std::string &name, std::vector<int64_t> sizes, Plan *plan, PyObject *function) {
+    plans_[name].insert_or_assign(std::move(sizes), plan);
     kept_.push_back(shared(function));
   }
   void unbind_all() { plans_.clear(); }
 
 private:
-  std::vector<at::Tensor> call(at::TensorList inputs, const std::string &name) {
+  std::vector<at::Tensor> call(at::TensorList inputs, at::IntArrayRef sizes, const std::string &name) {
     const Locked locked;
     try {
-      return call_locked(inputs, name);
+      return call_locked(inputs, sizes, name);
     } catch (const PythonError &) {
       python_error error;
       error.persist();
@@ -67,15 +69,26 @@ private:
     }
   }
 
-  std::vector<at::Tensor> call_locked(at::TensorList inputs, const std::string &name) {
+  Plan *plan_of(const std::string &name, at::IntArrayRef sizes) const {
+    const auto found = plans_.find(name);
+    if (found == plans_.end())
+      return nullptr;
+    const auto plan = found->second.find(sizes);
+    return plan == found->second.end() ? nullptr : plan->second;
+  }
+
+  std::vector<at::Tensor> call_locked(at::TensorList inputs, at::IntArrayRef sizes, const std::string &name) {
     std::vector<at::Tensor> outputs;
-    if (const auto found = plans_.find(name); found != plans_.end() && found->second->call_region(inputs, outputs))
+    if (Plan *plan = plan_of(name, sizes); plan && plan->call_region(inputs, outputs))
       return outputs;
     const Object list = owned(PyList_New(static_cast<Py_ssize_t>(inputs.size())));
     for (size_t i = 0; i < inputs.size(); ++i)
       PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), THPVariable_Wrap(inputs[i]));
+    const Object numbers = owned(PyTuple_New(static_cast<Py_ssize_t>(sizes.size())));
+    for (size_t i = 0; i < sizes.size(); ++i)
+      PyTuple_SET_ITEM(numbers.get(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(sizes[i]));
     const Object text = owned(PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
-    const Object results = owned(PyObject_CallFunctionObjArgs(otherwise_.get(), list.get(), text.get(), nullptr));
+    const Object results = owned(PyObject_CallFunctionObjArgs(otherwise_.get(), list.get(), numbers.get(), text.get(), nullptr));
     for (Py_ssize_t i = 0; i < length(results.get()); ++i)
       outputs.push_back(THPVariable_Unpack(item(results.get(), i).get()));
     return outputs;
@@ -88,7 +101,15 @@ private:
       return std::hash<std::string_view>()(std::string_view(name).substr(0, 64));
     }
   };
-  std::unordered_map<std::string, Plan *, HashOfKey> plans_;
+  /// Compares sizes without a copy.
+  struct Before {
+    using is_transparent = void;
+    bool operator()(at::IntArrayRef a, at::IntArrayRef b) const {
+      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    }
+  };
+  using PlansBySizes = std::map<std::vector<int64_t>, Plan *, Before>;
+  std::unordered_map<std::string, PlansBySizes, HashOfKey> plans_;
   std::vector<Object> kept_;
   Object otherwise_;
 };

@@ -275,10 +275,10 @@ class Operator(Case):
         found, original = [], calls.CALL
         program = calls.Bound.otherwise
 
-        def noted(bound, given):
+        def noted(bound, given, sizes):
             plan = next(plan for (plan, _), one in calls._bound.items() if one is bound)
             found.append(([one.detach().clone() for one in given], plan))
-            return program(bound, given)
+            return program(bound, given, sizes)
 
         calls.Bound.otherwise = noted
         with torch.no_grad():
@@ -299,8 +299,8 @@ class Operator(Case):
                         changed = [layout(one) for one in given]
                         checks = ["test_schema", "test_autograd_registration", "test_faketensor"]
                         checks += ["test_aot_dispatch_dynamic"] if layout is changes.offset and type(model) is nn.Sequential else []
-                        torch.library.opcheck(calls.CALL, (changed, plan), test_utils=checks)
-                        for one, other in zip(calls.CALL(changed, plan), calls.CALL([one.contiguous() for one in changed], plan)):
+                        torch.library.opcheck(calls.CALL, (changed, [], plan), test_utils=checks)
+                        for one, other in zip(calls.CALL(changed, [], plan), calls.CALL([one.contiguous() for one in changed], [], plan)):
                             torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
                             self.assertTrue(one.is_contiguous())
 
@@ -312,14 +312,14 @@ class FirstCalls(Case):
         """(inputs, plan, its binding, which names the operator runs by kernels)"""
         (inputs, plan), *_ = Operator.calls_of(self, nn.Sequential(nn.Linear(8, 16), nn.GELU()), torch.randn(4, 8))
         bound, ran, names = calls.bound(plan, inputs[0].device), [], []
-        extension = types.SimpleNamespace(bind_region=lambda pair: names.append(pair[0].removeprefix(plan)))
-        bound.exported = types.SimpleNamespace(functions=[None], extension=extension, runs=lambda: len(ran), fallbacks=dict)
+        extension = types.SimpleNamespace(bind_region=lambda binding: names.append(binding[0].removeprefix(plan)))
+        bound.kernels[()] = types.SimpleNamespace(functions=[None], extension=extension, runs=lambda: len(ran), fallbacks=dict)
         bound.left = 2
 
-        def operator(given, name):
-            self.assertEqual(name, plan + calls.CHECKED)
+        def operator(given, sizes, name):
+            self.assertEqual((sizes, name), ((), plan + calls.CHECKED))
             ran.append(name)
-            return kernels(bound.program(*given))
+            return kernels(bound.run(given, sizes))
 
         self.addCleanup(setattr, calls, "CALL", calls.CALL)
         calls.CALL = operator
@@ -329,7 +329,7 @@ class FirstCalls(Case):
         inputs, plan, bound, names = self.bound_to(lambda outputs: outputs)
         for _ in range(2):
             self.assertEqual(names, [])
-            torch.testing.assert_close(calls.call(inputs, plan), bound.program(*inputs))
+            torch.testing.assert_close(calls.call(inputs, [], plan), bound.run(inputs, ()))
         self.assertEqual(names, [""])
 
     def test_wrong_kernels_are_quarantined_and_never_answer(self):
@@ -337,7 +337,7 @@ class FirstCalls(Case):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             for _ in range(3):
-                torch.testing.assert_close(calls.call(inputs, plan), bound.program(*inputs))
+                torch.testing.assert_close(calls.call(inputs, [], plan), bound.run(inputs, ()))
         self.assertEqual(names, [])
         self.assertEqual([one.category for one in said], [RuntimeWarning])
         self.assertIn("differed from its ATen program", str(said[0].message))
