@@ -215,3 +215,29 @@ TEST_CASE("A graph that reads what nobody made is refused") {
   CHECK(!graph_of({{"nodes", {node("aten.neg.default", json::array({read("x")}), value("a", {4}))}}, {"outputs", {"a"}}}));
   CHECK(!graph_of({{"outputs", {"a"}}}));
 }
+
+TEST_CASE("Sizes that differ from call to call belong to the program, under its own names") {
+  const auto size = [](const char *symbol, int factor, int hint) { return json{{"size", {{factor, symbol}}}, {"hint", hint}}; };
+  const auto tensor = [&](const char *name, const char *symbol) {
+    json one = value(name, {24, 4});
+    one["shape"][0] = size(symbol, 3, 24);
+    return one;
+  };
+  const auto made = [&](const char *symbol, const char *first) {
+    const auto graph = graph_of({{"symbols", {{symbol, {{"hint", 8}, {"low", 2}, {"high", 64}}}}},
+                                 {"nodes",
+                                  {input(tensor(first, symbol)), node("aten.exp.default", json::array({read(first)}), tensor("e", symbol)),
+                                   node("aten.view.default", {read("e"), {size(symbol, 12, 96)}}, value("v", {96}))}},
+                                 {"outputs", {"v"}}});
+    REQUIRE(graph.has_value());
+    return program_of(*graph, {1, 2}).value();
+  };
+  const Program program = made("s3", "x");
+  CHECK(program.symbols == std::vector<std::string>{"s3"});
+  CHECK(program.document["inputs"][0]["shape"] == json::parse(R"([{"size": [[3, "n0"]]}, 4])"));
+  CHECK(key_of(program.document) == key_of(made("s7", "y").document));
+  const auto at = program_at(program.document, {{"n0", 5}}).value();
+  CHECK(at["inputs"][0]["shape"] == json{15, 4});
+  CHECK(python_of(at, json()).find(".reshape([60])") != std::string::npos);
+  CHECK(!program_at(program.document, {}).has_value());
+}
