@@ -110,7 +110,8 @@ json write_record(const json &request) {
   return written ? json::object() : failure(written.error());
 }
 
-/// {"digest"} of all bindings and quarantined plans; when it changes, code in PyTorch's cache is out of date.
+/// {"digest"} of all bindings and quarantined plans, and of the keys of plans where they lead to confirmations; when it changes, code in
+/// PyTorch's cache is out of date.
 json digest(const json &request) {
   const Store store = store_of(request);
   std::string all;
@@ -119,6 +120,9 @@ json digest(const json &request) {
       all += key + binding->at("regions").dump();
   for (const std::string &key : store.keys(Store::Kind::Quarantine))
     all += key;
+  if (request.value("plans", false))
+    for (const std::string &key : store.keys(Store::Kind::Plan))
+      all += "plan " + key;
   return {{"digest", sha256_hex(all)}};
 }
 
@@ -146,7 +150,7 @@ char *ww_regions(const char *request) { return answered(request, regions_of); }
 char *ww_read(const char *request) { return answered(request, read_record); }
 /// {"store", "environment", "kind", "key", "record"} -> {}
 char *ww_write(const char *request) { return answered(request, write_record); }
-/// {"store", "environment"} -> {"digest"}
+/// {"store", "environment", "plans"} -> {"digest"}
 char *ww_digest(const char *request) { return answered(request, digest); }
 /// {"store", "environment"} -> {"folder"}
 char *ww_folder(const char *request) { return answered(request, folder); }

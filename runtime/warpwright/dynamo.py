@@ -10,18 +10,20 @@ import os
 import time
 import warnings
 
-from .environment import environment, store  # first: it says which torch is needed
-from . import calls, core, graphs
+from .environment import place_of  # first: it says which torch is needed
+from . import calls, core, graphs, jobs
 
 import torch
 from torch._inductor import compile_fx as inductor
 
 OURS = "warpwright."
-OPTIONS = {"search": "queue", "store": None, "force": False, "check": 0}
+OPTIONS = {"search": "queue", "budget": "60s", "store": None, "force": False, "check": 0}
+ONLINE = ("background", "now")
+SEARCHES = ("off", "queue", *ONLINE)
 
 
 class Session:
-    """What a search wants of graphs that are compiled meanwhile (search.py). Absent: bindings are used, and nothing else."""
+    """What a search wants of graphs that are compiled (search.py, online.py). Absent: bindings are used, and nothing else."""
 
     current = None
 
@@ -41,9 +43,9 @@ class Backend:
                              + ", ".join(OURS + one for one in OPTIONS))
         theirs = {key: value for key, value in (options or {}).items() if not key.startswith(OURS)}
         patches = {**(torch._inductor.list_mode_options(mode) if mode and mode != "default" else {}), **theirs}
-        ours = {**OPTIONS, **ours}
-        calls.checks = int(ours["check"])
-        inner = functools.partial(compile_inner, ours, mode or "default")
+        ours = checked({**OPTIONS, **ours})
+        calls.checks = ours["check"]
+        inner = functools.partial(compile_inner, ours, mode or "default", patches)
         with torch.compiler.config.patch(cache_key_tag=cache_tag(ours, inputs)):
             return inductor.compile_fx(gm, inputs, inner_compile=inner, config_patches=patches or None)
 
@@ -55,7 +57,21 @@ backend = Backend()
 _said = set()
 
 
+def checked(ours):
+    """@raise ValueError for a value that an option does not take"""
+    from . import search
+
+    if ours["search"] not in SEARCHES:
+        raise ValueError(f"{OURS}search is {ours['search']!r}, and takes " + ", ".join(map(repr, SEARCHES)))
+    if type(ours["check"]) is not int or ours["check"] < 0:
+        raise ValueError(f"{OURS}check is {ours['check']!r}, and takes a number of calls: 0 or more")
+    search.seconds_of(ours["budget"])
+    return ours
+
+
 def say(error):
+    if os.environ.get("WARPWRIGHT_RAISE"):
+        raise error
     text = f"warpwright: this graph is Inductor's alone: {type(error).__name__}: {error}"
     if text not in _said:
         _said.add(text)
@@ -72,10 +88,10 @@ def cache_tag(ours, inputs):
     try:
         with override_store(ours["store"]):
             device = next((one.device for one in inputs if isinstance(one, torch.Tensor) and one.device.type == "cuda"), torch.device("cpu"))
-            found = core.ask("digest", store=store(), environment=environment(device))["digest"]
+            found = core.ask("digest", plans=ours["search"] in ONLINE, **place_of(device))["digest"]
     except core.CoreError:
         found = "none"
-    return f"{before} warpwright {found} {ours['force']}"
+    return f"{before} warpwright {found} {ours['force']} {ours['search'] in ONLINE}"
 
 
 def device_of(gm):
@@ -88,7 +104,7 @@ def device_of(gm):
 
 def look(gm, mode):
     """What the core says of a graph (regions/core.cpp)."""
-    return core.ask("regions", store=store(), environment=environment(device_of(gm)), mode=mode, graph=graphs.describe(gm))
+    return core.ask("regions", mode=mode, graph=graphs.describe(gm), **place_of(device_of(gm)))
 
 
 def wanted_regions(found, force):
@@ -107,35 +123,31 @@ def with_plans(gm, regions, ordered):
     return graphs.exchanged(gm, regions, calls.CALL, ordered)
 
 
-def compile_inner(ours, mode, gm, inputs, **keywords):
+def compile_inner(ours, mode, patches, gm, inputs, **keywords):
     def compiled(graph):
-        return inductor.compile_fx_inner(graph, inputs, **keywords)
+        with torch._inductor.config.patch(patches):  # a session compiles also later, in a graph's first call
+            return inductor.compile_fx_inner(graph, inputs, **keywords)
 
     if ours["search"] == "off" and not ours["force"]:
         return compiled(gm)
     try:
         with override_store(ours["store"]):
-            found = look(gm, mode)
-            if Session.current is not None:
-                return Session.current.compile(gm, inputs, compiled, dict(found, is_backward=keywords.get("is_backward")), mode)
+            found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))
+            session = Session.current
+            if session is None and ours["search"] in ONLINE and not ours["force"]:
+                from . import online
+
+                session = online.session_for(ours, found, place_of(device_of(gm)))
+            if session is not None:
+                return session.compile(gm, inputs, compiled, found, mode)
             regions = wanted_regions(found, ours["force"])
             if regions:
                 return compiled(with_plans(gm, regions, found["ordered"]))
             if ours["search"] == "queue":
-                queue(gm, found)
+                jobs.queue(found["regions"], place_of(device_of(gm)))
     except Exception as error:  # never the user's loss
-        if os.environ.get("WARPWRIGHT_RAISE"):
-            raise
         say(error)
     return compiled(gm)
-
-
-def queue(gm, found):
-    """Writes a job for each region that nobody searched yet."""
-    place = {"store": store(), "environment": environment(device_of(gm))}
-    for region in found["regions"]:
-        if not region["has_plan"] and not core.ask("read", kind="job", key=region["key"], **place)["record"]:
-            core.ask("write", kind="job", key=region["key"], record={"program": region["program"], "profile": None}, **place)
 
 
 def compile_in_place(model, mode):

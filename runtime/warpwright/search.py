@@ -6,7 +6,6 @@ early loses nothing that was found.
 """
 
 import json
-import math
 import os
 import random
 import shutil
@@ -15,8 +14,8 @@ import subprocess
 import sys
 import time
 
-from .environment import environment, store  # first: it says which torch is needed
-from . import calls, core, dynamo
+from .environment import place_of  # first: it says which torch is needed
+from . import calls, core, dynamo, jobs
 
 import torch
 from torch.utils._pytree import tree_leaves
@@ -29,114 +28,116 @@ UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 class Captured:
     """One graph of the model."""
 
-    def __init__(self, found, device, mode):
-        self.key, self.regions, self.device, self.mode = found["key"], found["regions"], device, mode
+    def __init__(self, gm, compiled, found, mode):
+        """@param compiled (graph) -> the function that Inductor makes of it; it may change the graph"""
+        self.gm, self.compiled, self.mode, self.device = gm, compiled, mode, dynamo.device_of(gm)
+        self.key, self.regions, self.ordered = found["key"], found["regions"], found["ordered"]
         self.operators, self.covered, self.outside = found["operators"], found["covered"], found["outside"]
-        self.ordered = found["ordered"]
-        self.ratio, self.chosen, self.why = None, [], "it was not measured"
+        self.found, self.place = found, place_of(self.device)
+        self.changed = {node.args[0].name for node in gm.graph.nodes if node.target is torch.ops.aten.copy_.default}
+        if found["is_backward"]:  # its inputs may be written over: PyTorch calls that donated buffers
+            self.changed.update(node.name for node in gm.graph.nodes if node.op == "placeholder")
+        self.ratio, self.chosen, self.why, self.waiting = None, [], "it was not measured", []
 
-    def place(self):
-        return {"store": store(), "environment": environment(self.device)}
+    def compile(self, regions=()):
+        gm = dynamo.graphs.copied(self.gm)
+        return self.compiled(dynamo.with_plans(gm, regions, self.ordered) if regions else gm)
 
+    def folder(self):
+        return core.ask("folder", **self.place)["folder"]
 
-class Recording(dynamo.Session):
-    """Queues a job for each region, with the range of integers that the first call gives."""
-
-    def __init__(self):
-        self.graphs = {}
-
-    def compile(self, gm, inputs, compiled, found, mode):
-        graph = self.graphs[found["key"]] = Captured(found, dynamo.device_of(gm), mode)
-        names = [node.name for node in gm.graph.nodes if node.op == "placeholder"]
-        function = compiled(gm)
-        seen = []
-
-        def call(values):
-            if not seen:
-                seen.append(True)
-                self.queue(graph, dict(zip(names, values)))
-            return function(values)
-
-        return boxed(call)
-
-    @staticmethod
-    def queue(graph, values):
-        place = graph.place()
-        for region in graph.regions:
-            job = core.ask("read", kind="job", key=region["key"], **place)["record"] or {"program": region["program"]}
-            job.setdefault("profile", [profile_of(values.get(border["name"])) for border in region["inputs"]])
-            core.ask("write", kind="job", key=region["key"], record=job, **place)
+    def usable(self):
+        return [one for one in self.regions if one["has_plan"]]
 
 
-def boxed(call):
-    call._boxed_call = True
-    return call
-
-
-def profile_of(value):
-    """What inputs are drawn like: {"low", "high"} of integers, {"mean", "std", "low"} of others; None: nothing is known."""
-    if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
-        return None
-    if not value.dtype.is_floating_point:
-        return {"low": int(value.min()), "high": int(value.max())}
-    wide = value.detach().float()
-    found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
-    return found if all(map(math.isfinite, found.values())) else None
-
-
-class Confirming(dynamo.Session):
-    """Compiles each graph with and without its plans, times both in pairs at the first call, and binds what was faster."""
+class FirstCall(dynamo.Session):
+    """Compiles each graph as usual; what its first call is given decides by which function it is answered from then on."""
 
     def __init__(self):
         self.graphs = {}
 
+    def usual(self, graph):
+        return graph.compile()
+
+    def choose(self, graph, usual, values):
+        """@param values the graph's inputs, by name"""
+        raise NotImplementedError
+
     def compile(self, gm, inputs, compiled, found, mode):
-        graph = self.graphs[found["key"]] = Captured(found, dynamo.device_of(gm), mode)
-        usable = [one for one in graph.regions if one["has_plan"]]
-        if not usable:
-            graph.why = "no plan of its regions was faster"
-            return compiled(gm)
-        mutated = {node.args[0].name for node in gm.graph.nodes if node.target is torch.ops.aten.copy_.default}
+        graph = self.graphs[found["key"]] = Captured(gm, compiled, found, mode)
         names = [node.name for node in gm.graph.nodes if node.op == "placeholder"]
-        plain, chosen = compiled(dynamo.graphs.copied(gm)), []
+        function, left = [self.usual(graph)], [graph]
 
         def call(values):
-            if not chosen:
-                copied = [value.clone() if isinstance(value, torch.Tensor) and (name in mutated or found.get("is_backward")) else value
-                          for name, value in zip(names, values)]
-                chosen.append(self.choose(gm, graph, usable, plain, compiled, copied))
-            return chosen[0](values)
+            if left and not (graph.device.type == "cuda" and torch.cuda.is_current_stream_capturing()):
+                left.clear()
+                function[0] = self.choose(graph, function[0], dict(zip(names, values)))
+                graph.gm = graph.compiled = None
+            return function[0](values)
 
-        return boxed(call)
+        call._boxed_call = True
+        return call
 
-    def choose(self, gm, graph, usable, plain, compiled, values):
-        trial = Trial(plain, values, graph.device)
 
-        def attempt(regions):
-            function = compiled(dynamo.with_plans(dynamo.graphs.copied(gm), regions, graph.ordered))
-            return function, trial.against(function)
+class Recording(FirstCall):
+    """Queues a job for each region, with what the first call's inputs are like."""
 
-        function, decision = attempt(usable)
-        keys = sorted({one["key"] for one in usable})
+    def choose(self, graph, usual, values):
+        graph.waiting = jobs.queue(graph.regions, graph.place, values)
+        return usual
+
+
+class Confirming(FirstCall):
+    """Binds the plans that make a graph faster at its first call."""
+
+    def choose(self, graph, usual, values):
+        if graph.usable():
+            return confirmed(graph, usual, values)
+        graph.why = "no plan of its regions was faster"
+        return usual
+
+
+def confirmed(graph, plain, values):
+    """Times the graph with and without its plans, in pairs, and binds what was faster. The program's random numbers stay as they were.
+
+    @param plain Inductor's code for the graph
+    @return the function to use until the graph is compiled again. What reads its outputs was compiled for the strides of `plain`
+    """
+    usable = graph.usable()
+    keys = tried = sorted({one["key"] for one in usable})
+    trial = Trial(plain, graph, values)
+
+    def attempt(keys):
+        function = graph.compile([one for one in usable if one["key"] in keys])
+        return function, trial.against(function)
+
+    with trial.random():
+        function, decision = attempt(keys)
         if not decision["faster"] and 1 < len(keys) <= MOST_SINGLE:
-            alone = {key: attempt([one for one in usable if one["key"] == key])[1] for key in keys}
-            keys = [key for key in keys if alone[key]["faster"]]
+            keys = [key for key in keys if attempt([key])[1]["faster"]]
             if keys:
-                function, decision = attempt([one for one in usable if one["key"] in keys])
-        graph.ratio, graph.why = decision["ratio"], decision.get("why", "")
-        if not decision["faster"]:
-            core.ask("write", kind="binding", key=graph.key, record={"regions": [], **decision}, **graph.place())
-            return plain
-        graph.chosen = keys
-        core.ask("write", kind="binding", key=graph.key, record={"regions": keys, "mode": graph.mode, **decision}, **graph.place())
-        return function
+                function, decision = attempt(keys)
+    graph.ratio, graph.why = decision["ratio"], decision.get("why", "")
+    graph.chosen = keys if decision["faster"] else []
+    record = {"regions": graph.chosen, "tried": tried, "mode": graph.mode, **decision}
+    core.ask("write", kind="binding", key=graph.key, record=record, **graph.place)
+    return function if graph.chosen and trial.lie_alike else plain
 
 
 class Trial:
     """Times of one graph's two forms, taken in pairs in random order, as a program calls them."""
 
-    def __init__(self, plain, values, device):
-        self.plain, self.values, self.device = plain, values, device
+    def __init__(self, plain, graph, values):
+        self.plain, self.device = plain, graph.device
+        self.values, self.changed = list(values.values()), [name in graph.changed for name in values]
+        self.scratch = self.fresh()
+
+    def fresh(self):
+        return [value.clone() if changed and isinstance(value, torch.Tensor) else value for value, changed in zip(self.values, self.changed)]
+
+    def random(self):
+        """Random numbers begin where they stand, and stand there afterwards."""
+        return torch.random.fork_rng([self.device] if self.device.type == "cuda" else [])
 
     def against(self, function):
         why = self.difference(function)
@@ -156,7 +157,9 @@ class Trial:
         return decision
 
     def run(self, form):
-        return form(list(self.values))
+        """A call for its time. Numbers that were written over do no harm there, indices would."""
+        return form([value.clone() if changed and is_index(value) else scratch
+                     for value, changed, scratch in zip(self.values, self.changed, self.scratch)])
 
     def sample(self, form, times):
         torch.cuda.synchronize(self.device)
@@ -171,16 +174,30 @@ class Trial:
             self.run(self.plain)
         return int(min(max(SAMPLE_NS / self.sample(self.plain, 3), 1), MOST_CALLS))
 
+    def results(self, form):
+        with self.random():
+            return form(self.fresh())
+
     def difference(self, function):
         """How the outputs differ by more than rounding; empty: they do not."""
-        wanted, got = self.run(self.plain), None
+        wanted, got = self.results(self.plain), None
+        strides = strides_of(wanted)
         wanted = [one.clone() if isinstance(one, torch.Tensor) else one for one in wanted]
         for _ in range(3):
-            got = self.run(function)
+            got = self.results(function)
+        self.lie_alike = strides == strides_of(got)
         for index, (one, other) in enumerate(zip(wanted, got)):
             if isinstance(one, torch.Tensor) and one.numel() and not calls.alike(one, other):
                 return f"output {index} differs with plans"
         return ""
+
+
+def strides_of(values):
+    return [one.stride() if isinstance(one, torch.Tensor) else None for one in values]
+
+
+def is_index(value):
+    return isinstance(value, torch.Tensor) and not value.is_floating_point() and not value.is_complex() and value.dtype != torch.bool
 
 
 def run_model(model, inputs, kwargs, train, session, mode):
@@ -189,8 +206,7 @@ def run_model(model, inputs, kwargs, train, session, mode):
     compiled = torch.compile(model, backend=dynamo.backend, mode=mode)
     dynamo.Session.current = session
     try:
-        # A backward graph may write over its inputs otherwise, and trials call it with the same ones again and again.
-        with torch._functorch.config.patch(donated_buffer=False), torch.set_grad_enabled(bool(train)):
+        with torch.set_grad_enabled(bool(train)):
             outputs = compiled(*inputs, **kwargs)
             if train:
                 loss = sum(one.float().sum() for one in tree_leaves(outputs)
@@ -240,24 +256,31 @@ def search(graphs, seconds, progress, runner=None):
     """Runs the search program for the regions of graphs that nobody searched yet. Ctrl-C ends it and keeps what it found."""
     folders = {}
     for graph in graphs:
-        place = graph.place()
-        for region in graph.regions:
-            job = core.ask("read", kind="job", key=region["key"], **place)["record"]
-            if not region["has_plan"] and job and "searched" not in job:
-                folders.setdefault(core.ask("folder", **place)["folder"], {})[region["key"]] = graph.device
+        if graph.waiting:
+            folders.setdefault(graph.folder(), (graph, {}))[1].update(dict.fromkeys(graph.waiting))
+    if any(graph.device.type == "cuda" for graph, _ in folders.values()):
+        torch.cuda.empty_cache()
     end = time.monotonic() + seconds
-    for folder, keys in folders.items():
-        device = next(iter(keys.values()))
-        command = [program(), "--store", folder, "--keys", ",".join(keys), "--budget-seconds", str(max(int(end - time.monotonic()), 1)),
-                   "--device", str(device) if device.index is not None or device.type == "cpu" else f"cuda:{torch.cuda.current_device()}"]
-        command += ["--runner", runner] if runner else []
-        watch(command, end, progress)
+    for graph, keys in folders.values():
+        budget = ["--keys", ",".join(keys), "--budget-seconds", str(max(int(end - time.monotonic()), 1))]
+        watch(command(graph) + budget + (["--runner", runner] if runner else []), end, progress)
+
+
+def command(graph):
+    """The search program for a graph's folder of the store and its device."""
+    device = graph.device
+    if device.type == "cuda" and device.index is None:
+        device = f"cuda:{torch.cuda.current_device()}"
+    return [program(), "--store", graph.folder(), "--device", str(device)]
+
+
+def surroundings():
+    """The environment of the search program."""
+    return {"WARPWRIGHT_PYTHON": sys.executable, **os.environ}
 
 
 def watch(command, end, progress):
-    place = dict(os.environ)
-    place.setdefault("WARPWRIGHT_PYTHON", sys.executable)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=place, start_new_session=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings(), start_new_session=True) as process:
         try:
             for text in process.stdout:
                 line = json.loads(text)
@@ -297,8 +320,6 @@ def optimize(model, example_inputs=(), *, kwargs=None, mode=None, train=False, b
     kwargs, progress, seconds = kwargs or {}, Progress(), seconds_of(budget)
     recording = Recording()
     run_model(model, example_inputs, kwargs, train, recording, mode)
-    if any(graph.device.type == "cuda" for graph in recording.graphs.values()):
-        torch.cuda.empty_cache()
     search(recording.graphs.values(), seconds, progress, runner)
     confirming = Confirming()
     run_model(model, example_inputs, kwargs, train, confirming, mode)
@@ -351,7 +372,7 @@ class Looking(dynamo.Session):
         self.graphs = {}
 
     def compile(self, gm, inputs, compiled, found, mode):
-        graph = self.graphs[found["key"]] = Captured(found, dynamo.device_of(gm), mode)
+        graph = self.graphs[found["key"]] = Captured(gm, compiled, found, mode)
         binding = found["binding"] or {}
         graph.chosen, graph.ratio = binding.get("regions", []), binding.get("ratio")
         graph.why = binding.get("why") or "it was not searched: call warpwright.optimize(model, inputs)"
