@@ -8,6 +8,7 @@
 #include "runner/measure/median_interval.h"
 #include "support/hash.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -53,6 +54,19 @@ json borders(const std::vector<Border> &all) {
   return list;
 }
 
+/// A graph's description without what differs from example to example.
+json without_hints(const json &part) {
+  json result = part;
+  if (result.is_object()) {
+    result.erase("hint");
+    result.erase("symbols");
+  }
+  if (result.is_structured())
+    for (auto &[key, one] : result.items())
+      one = without_hints(one);
+  return result;
+}
+
 /// {"n0": {"hint", "low", "high"}} of a region's symbols.
 json sizes_of(const Graph &graph, const Program &program) {
   json sizes = json::object();
@@ -90,7 +104,8 @@ json regions_of(const json &request) {
     operators += !node.op.empty() && !node.is_view;
   for (const std::vector<std::size_t> &indices : partition(*graph)) {
     const auto program = program_of(*graph, indices);
-    if (!program || program->outputs.empty())
+    if (!program || program->outputs.empty() ||
+        !std::ranges::all_of(program->symbols, [&](const std::string &name) { return graph->symbols.contains(name); }))
       continue;
     const std::string key = key_of(program->document);
     const auto record = store.read(Store::Kind::Plan, key);
@@ -105,7 +120,7 @@ json regions_of(const json &request) {
                        {"limits", limits_of(record)},
                        {"has_plan", record.has_value() && !store.read(Store::Kind::Quarantine, key).has_value()}});
   }
-  const std::string key = sha256_hex(request.at("graph").dump() + request.value("mode", ""));
+  const std::string key = sha256_hex(without_hints(request.at("graph")).dump() + request.value("mode", ""));
   const auto binding = store.read(Store::Kind::Binding, key);
   return {{"key", key},         {"regions", std::move(regions)}, {"operators", operators},
           {"covered", covered}, {"outside", without(*graph)},    {"ordered", ordered_nodes(*graph)},
@@ -129,7 +144,8 @@ json write_record(const json &request) {
   return written ? json::object() : failure(written.error());
 }
 
-/// {"digest"} of all bindings and quarantined plans; when it changes, code in PyTorch's cache is out of date.
+/// {"digest"} of all bindings and quarantined plans, and of the keys of plans where they lead to confirmations; when it changes, code in
+/// PyTorch's cache is out of date.
 json digest(const json &request) {
   const Store store = store_of(request);
   std::string all;
@@ -138,6 +154,9 @@ json digest(const json &request) {
       all += key + binding->at("regions").dump();
   for (const std::string &key : store.keys(Store::Kind::Quarantine))
     all += key;
+  if (request.value("plans", false))
+    for (const std::string &key : store.keys(Store::Kind::Plan))
+      all += "plan " + key;
   return {{"digest", sha256_hex(all)}};
 }
 
@@ -174,7 +193,7 @@ char *ww_regions(const char *request) { return answered(request, regions_of); }
 char *ww_read(const char *request) { return answered(request, read_record); }
 /// {"store", "environment", "kind", "key", "record"} -> {}
 char *ww_write(const char *request) { return answered(request, write_record); }
-/// {"store", "environment"} -> {"digest"}
+/// {"store", "environment", "plans"} -> {"digest"}
 char *ww_digest(const char *request) { return answered(request, digest); }
 /// {"store", "environment"} -> {"folder"}
 char *ww_folder(const char *request) { return answered(request, folder); }

@@ -187,4 +187,28 @@ Result<void> LineFile::append(std::string_view line) {
   return {};
 }
 
+Result<std::optional<FileLock>> FileLock::try_take(const fs::path &path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0)
+    return fail_to("open", path, errno, kRoom);
+  FileLock lock(descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    return lock;
+  if (errno == EWOULDBLOCK)
+    return std::nullopt;
+  return fail_to("lock", path, errno, "Its file system must have flock");
+}
+
+FileLock::FileLock(FileLock &&other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FileLock &FileLock::operator=(FileLock &&other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+FileLock::~FileLock() {
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
+}
+
 } // namespace warpwright

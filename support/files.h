@@ -1,5 +1,5 @@
 // Files that survive kills and power failures: replaced as a whole, or extended by whole lines
-// under a lock. A reader finds the old content or the new one.
+// under a lock. A reader finds the old content or the new one. Also locks that a kill releases.
 //
 // Thread: any; a LineFile from one thread at a time, though any number of processes may have the
 // same file open.
@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,22 @@ private:
   LineFile(std::filesystem::path path, int descriptor)
       : path_(std::move(path)), descriptor_(descriptor) {}
   std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+/// The lock of a file (flock), which one process at a time holds. It ends with the object, or with the last process that has
+/// the descriptor: a child by fork() has it, a child by exec() does not.
+class FileLock {
+public:
+  /// Makes the file where it is missing. Does not wait.
+  /// @return nullopt: another process holds it. Errors: the file cannot be opened or locked.
+  static Result<std::optional<FileLock>> try_take(const std::filesystem::path &path);
+  FileLock(FileLock &&other) noexcept;
+  FileLock &operator=(FileLock &&other) noexcept;
+  ~FileLock();
+
+private:
+  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_ = -1;
 };
 

@@ -226,11 +226,18 @@ std::optional<bool> descends_from(pid_t process, pid_t ancestor) {
   return false;
 }
 
+std::function<std::vector<GpuReading>()> gpu_reader(pid_t own) {
+  const auto nvml = std::make_shared<Nvml>(own);
+  if (!nvml->is_ready())
+    return {};
+  return [nvml] { return nvml->read(); };
+}
+
 int write_readings(std::chrono::milliseconds interval, pid_t own) {
-  Nvml nvml(own);
-  if (!nvml.is_ready())
+  const auto read = gpu_reader(own);
+  if (!read)
     return 1;
-  while (std::cout << to_json(nvml.read()).dump() << std::endl)
+  while (std::cout << to_json(read()).dump() << std::endl)
     std::this_thread::sleep_for(interval);
   return 0;
 }

@@ -34,6 +34,10 @@ nlohmann::json to_json(const std::vector<GpuReading> &readings);
 /// Entries that are not valid readings are left out.
 std::vector<GpuReading> readings_from_json(const nlohmann::json &document);
 
+/// Asks NVML, in this process, how the GPUs are, without a context on any of them. Descendants of
+/// `own` are not foreign.
+/// @return an empty function without NVML; its calls are for one thread
+std::function<std::vector<GpuReading>()> gpu_reader(pid_t own);
 /// Writes a line of JSON to stdout every `interval`, until stdout is closed. Descendants of `own`
 /// are not foreign.
 /// @return exit code: 1 without NVML

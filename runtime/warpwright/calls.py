@@ -20,7 +20,7 @@ import zlib
 import torch
 
 from . import core
-from .environment import environment, store
+from .environment import place_of, store
 from .graphs import module_of
 
 LIBRARY = torch.library.Library("warpwright", "FRAGMENT")
@@ -59,7 +59,7 @@ class Bound:
     def __init__(self, plan, device):
         key, _, packed = plan.partition(":")
         self.plan, self.key, self.left = plan, key, checks
-        self.place = {"store": store(), "environment": environment(device)}
+        self.place = place_of(device)
         self.program = module_of(json.loads(zlib.decompress(base64.b64decode(packed))), device)
         self.counts, self.kernels, self.record = {}, {}, None
         self.why = f"its record is not in the store {store()}"

@@ -12,18 +12,20 @@ import os
 import time
 import warnings
 
-from .environment import environment, store  # first, because it checks torch's version
-from . import calls, core, graphs
+from .environment import place_of  # first, because it checks torch's version
+from . import calls, core, dynamic, graphs, jobs
 
 import torch
 from torch._inductor import compile_fx as inductor
 
 OURS = "warpwright."
-OPTIONS = {"search": "queue", "store": None, "force": False, "check": 0}
+OPTIONS = {"search": "queue", "budget": "60s", "store": None, "force": False, "check": 0}
+ONLINE = ("background", "now")
+SEARCHES = ("off", "queue", *ONLINE)
 
 
 class Session:
-    """Hook of a search into the compilation of graphs (search.py). Without a current session,
+    """Hook of a search into the compilation of graphs (search.py, online.py). Without a current session,
     compilation uses the store's bindings, and may queue jobs."""
 
     current = None
@@ -44,9 +46,9 @@ class Backend:
                              + ", ".join(OURS + one for one in OPTIONS))
         theirs = {key: value for key, value in (options or {}).items() if not key.startswith(OURS)}
         patches = {**(torch._inductor.list_mode_options(mode) if mode and mode != "default" else {}), **theirs}
-        ours = {**OPTIONS, **ours}
-        calls.checks = int(ours["check"])
-        inner = functools.partial(compile_inner, ours, mode or "default")
+        ours = checked({**OPTIONS, **ours})
+        calls.checks = ours["check"]
+        inner = functools.partial(compile_inner, ours, mode or "default", patches)
         with torch.compiler.config.patch(cache_key_tag=cache_tag(ours, inputs)):
             return inductor.compile_fx(gm, inputs, inner_compile=inner, config_patches=patches or None)
 
@@ -58,7 +60,21 @@ backend = Backend()
 _said = set()
 
 
+def checked(ours):
+    """@raise ValueError for a value that an option does not take"""
+    from . import search
+
+    if ours["search"] not in SEARCHES:
+        raise ValueError(f"{OURS}search is {ours['search']!r}, and takes " + ", ".join(map(repr, SEARCHES)))
+    if type(ours["check"]) is not int or ours["check"] < 0:
+        raise ValueError(f"{OURS}check is {ours['check']!r}, and takes a number of calls: 0 or more")
+    search.seconds_of(ours["budget"])
+    return ours
+
+
 def say(error):
+    if os.environ.get("WARPWRIGHT_RAISE"):
+        raise error
     text = f"warpwright: this graph is Inductor's alone: {type(error).__name__}: {error}"
     if text not in _said:
         _said.add(text)
@@ -76,10 +92,10 @@ def cache_tag(ours, inputs):
     try:
         with override_store(ours["store"]):
             device = next((one.device for one in inputs if isinstance(one, torch.Tensor) and one.device.type == "cuda"), torch.device("cpu"))
-            found = core.ask("digest", store=store(), environment=environment(device))["digest"]
+            found = core.ask("digest", plans=ours["search"] in ONLINE, **place_of(device))["digest"]
     except core.CoreError:
         found = "none"
-    return f"{before} warpwright {found} {ours['force']}"
+    return f"{before} warpwright {found} {ours['force']} {ours['search'] in ONLINE}"
 
 
 def device_of(gm):
@@ -92,7 +108,7 @@ def device_of(gm):
 
 def look(gm, mode):
     """The core's answer for a graph: its regions and its binding (regions/core.cpp)."""
-    return core.ask("regions", store=store(), environment=environment(device_of(gm)), mode=mode, graph=graphs.describe(gm))
+    return core.ask("regions", mode=mode, graph=graphs.describe(gm), **place_of(device_of(gm)))
 
 
 def wanted_regions(found, force):
@@ -111,49 +127,60 @@ def with_plans(gm, regions, ordered):
     return graphs.exchanged(gm, regions, calls.CALL, ordered)
 
 
-def compile_inner(ours, mode, gm, inputs, **keywords):
+def served(gm, regions, function, plain):
+    return dynamic.served(gm, regions, graphs.symbols_of(gm), function, plain)
+
+
+def compile_inner(ours, mode, patches, gm, inputs, **keywords):
     def compiled(graph):
-        return inductor.compile_fx_inner(graph, inputs, **keywords)
+        with torch._inductor.config.patch(patches):  # a session compiles also later, in a graph's first call
+            return inductor.compile_fx_inner(graph, inputs, **keywords)
 
     if ours["search"] == "off" and not ours["force"]:
         return compiled(gm)
     try:
         with override_store(ours["store"]):
-            found = look(gm, mode)
-            if Session.current is not None:
-                return Session.current.compile(gm, inputs, compiled, dict(found, is_backward=keywords.get("is_backward")), mode)
+            found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))
+            session = Session.current
+            if session is None and ours["search"] in ONLINE and not ours["force"]:
+                from . import online
+
+                session = online.session_for(ours, found, place_of(device_of(gm)))
+            if session is not None:
+                return session.compile(gm, inputs, compiled, found, mode)
             regions = wanted_regions(found, ours["force"])
-            if regions:
+            if regions and (ours["force"] or not any(one["symbols"] for one in regions)):
                 return compiled(with_plans(gm, regions, found["ordered"]))
+            if regions:
+                changed, plain = with_plans(gm, regions, found["ordered"]), compiled(graphs.copied(gm))
+                return served(gm, regions, compiled(changed), plain)
             if ours["search"] == "queue":
-                queue(gm, found)
+                jobs.queue(found["regions"], place_of(device_of(gm)))
     except Exception as error:  # errors here must not break the user's program
-        if os.environ.get("WARPWRIGHT_RAISE"):
-            raise
         say(error)
     return compiled(gm)
 
 
-def queue(gm, found):
-    """Writes a job for each region that has neither a plan nor a job."""
-    place = {"store": store(), "environment": environment(device_of(gm))}
-    for region in found["regions"]:
-        if not region["has_plan"] and not core.ask("read", kind="job", key=region["key"], **place)["record"]:
-            core.ask("write", kind="job", key=region["key"], record={"program": region["program"], "profile": None}, **place)
-
-
-def compile_in_place(model, mode):
+def compile_in_place(model, mode, dimensions):
     """Compiles a model in place like model.compile(), but also if Dynamo skips the file of
     `forward`, as it does for torch.nn's own classes. model.compile() alone would compile nothing
-    then."""
+    then.
+    @param dimensions dynamic.Dimensions to mark in each call"""
     if not torch._dynamo.trace_rules.check(type(model).forward):
         model.compile(backend=backend, mode=mode)
-        return
+    else:
+        def call(*inputs, **kwargs):
+            return model._call_impl(*inputs, **kwargs)
 
-    def call(*inputs, **kwargs):
-        return model._call_impl(*inputs, **kwargs)
+        model._compiled_call_impl = torch.compile(call, backend=backend, mode=mode)
+    if dimensions.limits:
+        compiled = model._compiled_call_impl
 
-    model._compiled_call_impl = torch.compile(call, backend=backend, mode=mode)
+        def marked(*inputs, **kwargs):
+            dimensions.mark(inputs, kwargs)
+            return compiled(*inputs, **kwargs)
+
+        model._compiled_call_impl = marked
 
 
 class override_store:

@@ -46,3 +46,8 @@ def environment(device):
         index = torch.cuda.current_device() if device.index is None else device.index
     return {**device_facts(index), **precision_flags(), "torch": torch.__version__, "cuda": torch.version.cuda or "",
             "cudnn": torch.backends.cudnn.version() or 0}
+
+
+def place_of(device):
+    """Where the core finds the records of a device's graphs."""
+    return {"store": store(), "environment": environment(device)}

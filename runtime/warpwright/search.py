@@ -8,7 +8,6 @@ ends early loses no results.
 """
 
 import json
-import math
 import os
 import random
 import shutil
@@ -17,8 +16,9 @@ import subprocess
 import sys
 import time
 
-from .environment import environment, store  # first, because it checks torch's version
-from . import calls, core, dynamo
+from .environment import place_of  # first, because it checks torch's version
+from . import calls, core, dynamo, jobs
+from .dynamic import Dimensions
 
 import torch
 from torch.utils._pytree import tree_leaves
@@ -31,116 +31,119 @@ UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 class Captured:
     """A captured graph of the model."""
 
-    def __init__(self, found, device, mode):
-        self.key, self.regions, self.device, self.mode = found["key"], found["regions"], device, mode
+    def __init__(self, gm, compiled, found, mode):
+        """@param compiled (graph) -> the function that Inductor makes of it; it may change the graph"""
+        self.gm, self.compiled, self.mode, self.device = gm, compiled, mode, dynamo.device_of(gm)
+        self.key, self.regions, self.ordered = found["key"], found["regions"], found["ordered"]
         self.operators, self.covered, self.outside = found["operators"], found["covered"], found["outside"]
-        self.ordered = found["ordered"]
-        self.ratio, self.chosen, self.why = None, [], "it was not measured"
+        self.found, self.place = found, place_of(self.device)
+        self.changed = {node.args[0].name for node in gm.graph.nodes if node.target is torch.ops.aten.copy_.default}
+        if found["is_backward"]:  # its inputs may be written over: PyTorch calls that donated buffers
+            self.changed.update(node.name for node in gm.graph.nodes if node.op == "placeholder")
+        self.ratio, self.chosen, self.why, self.waiting = None, [], "it was not measured", []
 
-    def place(self):
-        return {"store": store(), "environment": environment(self.device)}
+    def compile(self, regions=()):
+        gm = dynamo.graphs.copied(self.gm)
+        return self.compiled(dynamo.with_plans(gm, regions, self.ordered) if regions else gm)
 
+    def folder(self):
+        return core.ask("folder", **self.place)["folder"]
 
-class Recording(dynamo.Session):
-    """Session that queues a job for each region, with profiles of the first call's inputs."""
-
-    def __init__(self):
-        self.graphs = {}
-
-    def compile(self, gm, inputs, compiled, found, mode):
-        graph = self.graphs[found["key"]] = Captured(found, dynamo.device_of(gm), mode)
-        names = [node.name for node in gm.graph.nodes if node.op == "placeholder"]
-        function = compiled(gm)
-        seen = []
-
-        def call(values):
-            if not seen:
-                seen.append(True)
-                self.queue(graph, dict(zip(names, values)))
-            return function(values)
-
-        return boxed(call)
-
-    @staticmethod
-    def queue(graph, values):
-        place = graph.place()
-        for region in graph.regions:
-            job = core.ask("read", kind="job", key=region["key"], **place)["record"] or {"program": region["program"]}
-            job.setdefault("profile", [profile_of(values.get(border["name"])) for border in region["inputs"]])
-            core.ask("write", kind="job", key=region["key"], record=job, **place)
+    def usable(self):
+        return [one for one in self.regions if one["has_plan"]]
 
 
-def boxed(call):
-    call._boxed_call = True
-    return call
-
-
-def profile_of(value):
-    """Profile for drawing similar inputs: {"low", "high"} of integers, {"mean", "std", "low"} of
-    floating-point numbers; None if nothing is known."""
-    if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
-        return None
-    if not value.dtype.is_floating_point:
-        return {"low": int(value.min()), "high": int(value.max())}
-    wide = value.detach().float()
-    found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
-    return found if all(map(math.isfinite, found.values())) else None
-
-
-class Confirming(dynamo.Session):
-    """Session that compiles each graph with and without its plans, times both in pairs at the first
-    call, and binds the plans if they are faster."""
+class FirstCall(dynamo.Session):
+    """Session that compiles each graph as usual; the inputs of its first call decide which function answers it from then
+    on."""
 
     def __init__(self):
         self.graphs = {}
 
+    def usual(self, graph):
+        return graph.compile()
+
+    def choose(self, graph, usual, values):
+        """@param values the graph's inputs, by name"""
+        raise NotImplementedError
+
     def compile(self, gm, inputs, compiled, found, mode):
-        graph = self.graphs[found["key"]] = Captured(found, dynamo.device_of(gm), mode)
-        usable = [one for one in graph.regions if one["has_plan"]]
-        if not usable:
-            graph.why = "no plan of its regions was faster"
-            return compiled(gm)
-        mutated = {node.args[0].name for node in gm.graph.nodes if node.target is torch.ops.aten.copy_.default}
+        graph = self.graphs[found["key"]] = Captured(gm, compiled, found, mode)
         names = [node.name for node in gm.graph.nodes if node.op == "placeholder"]
-        plain, chosen = compiled(dynamo.graphs.copied(gm)), []
+        function, left = [self.usual(graph)], [graph]
 
         def call(values):
-            if not chosen:
-                copied = [value.clone() if isinstance(value, torch.Tensor) and (name in mutated or found.get("is_backward")) else value
-                          for name, value in zip(names, values)]
-                chosen.append(self.choose(gm, graph, usable, plain, compiled, copied))
-            return chosen[0](values)
+            if left and not (graph.device.type == "cuda" and torch.cuda.is_current_stream_capturing()):
+                left.clear()
+                function[0] = self.choose(graph, function[0], dict(zip(names, values)))
+                graph.gm = graph.compiled = None
+            return function[0](values)
 
-        return boxed(call)
+        call._boxed_call = True
+        return call
 
-    def choose(self, gm, graph, usable, plain, compiled, values):
-        trial = Trial(plain, values, graph.device)
 
-        def attempt(regions):
-            function = compiled(dynamo.with_plans(dynamo.graphs.copied(gm), regions, graph.ordered))
-            return function, trial.against(function)
+class Recording(FirstCall):
+    """Queues a job for each region, with what the first call's inputs are like."""
 
-        function, decision = attempt(usable)
-        keys = sorted({one["key"] for one in usable})
+    def choose(self, graph, usual, values):
+        graph.waiting = jobs.queue(graph.regions, graph.place, values)
+        return usual
+
+
+class Confirming(FirstCall):
+    """Binds the plans that make a graph faster at its first call."""
+
+    def choose(self, graph, usual, values):
+        if graph.usable():
+            return confirmed(graph, usual, values)
+        graph.why = "no plan of its regions was faster"
+        return usual
+
+
+def confirmed(graph, plain, values):
+    """Times the graph with and without its plans, in pairs, and binds what was faster. The program's random numbers stay as they were.
+
+    @param plain Inductor's code for the graph
+    @return the function to use until the graph is compiled again. What reads its outputs was compiled for the strides of `plain`
+    """
+    usable = graph.usable()
+    keys = tried = sorted({one["key"] for one in usable})
+    trial = Trial(plain, graph, values)
+
+    def attempt(keys):
+        function = graph.compile([one for one in usable if one["key"] in keys])
+        return function, trial.against(function)
+
+    with trial.random():
+        function, decision = attempt(keys)
         if not decision["faster"] and 1 < len(keys) <= MOST_SINGLE:
-            alone = {key: attempt([one for one in usable if one["key"] == key])[1] for key in keys}
-            keys = [key for key in keys if alone[key]["faster"]]
+            keys = [key for key in keys if attempt([key])[1]["faster"]]
             if keys:
-                function, decision = attempt([one for one in usable if one["key"] in keys])
-        graph.ratio, graph.why = decision["ratio"], decision.get("why", "")
-        if not decision["faster"]:
-            core.ask("write", kind="binding", key=graph.key, record={"regions": [], **decision}, **graph.place())
-            return plain
-        graph.chosen = keys
-        core.ask("write", kind="binding", key=graph.key, record={"regions": keys, "mode": graph.mode, **decision}, **graph.place())
-        return function
+                function, decision = attempt(keys)
+    graph.ratio, graph.why = decision["ratio"], decision.get("why", "")
+    graph.chosen = keys if decision["faster"] else []
+    record = {"regions": graph.chosen, "tried": tried, "mode": graph.mode, **decision}
+    core.ask("write", kind="binding", key=graph.key, record=record, **graph.place)
+    if not graph.chosen or not trial.lie_alike:
+        return plain
+    return dynamo.served(graph.gm, [one for one in usable if one["key"] in keys], function, plain)
 
 
 class Trial:
     """Comparison of a graph's two forms by times as called, taken in pairs in random order."""
 
-    def __init__(self, plain, values, device):
-        self.plain, self.values, self.device = plain, values, device
+    def __init__(self, plain, graph, values):
+        self.plain, self.device = plain, graph.device
+        self.values, self.changed = list(values.values()), [name in graph.changed for name in values]
+        self.scratch = self.fresh()
+
+    def fresh(self):
+        return [value.clone() if changed and isinstance(value, torch.Tensor) else value for value, changed in zip(self.values, self.changed)]
+
+    def random(self):
+        """Random numbers begin where they stand, and stand there afterwards."""
+        return torch.random.fork_rng([self.device] if self.device.type == "cuda" else [])
 
     def against(self, function):
         why = self.difference(function)
@@ -160,7 +163,9 @@ class Trial:
         return decision
 
     def run(self, form):
-        return form(list(self.values))
+        """A call for its time. Numbers that were written over do no harm there, indices would."""
+        return form([value.clone() if changed and is_index(value) else scratch
+                     for value, changed, scratch in zip(self.values, self.changed, self.scratch)])
 
     def sample(self, form, times):
         torch.cuda.synchronize(self.device)
@@ -175,27 +180,49 @@ class Trial:
             self.run(self.plain)
         return int(min(max(SAMPLE_NS / self.sample(self.plain, 3), 1), MOST_CALLS))
 
+    def results(self, form):
+        with self.random():
+            return form(self.fresh())
+
     def difference(self, function):
         """The output that differs by more than rounding, as a sentence; "" if there is none."""
-        wanted, got = self.run(self.plain), None
+        wanted, got = self.results(self.plain), None
+        strides = strides_of(wanted)
         wanted = [one.clone() if isinstance(one, torch.Tensor) else one for one in wanted]
         for _ in range(3):
-            got = self.run(function)
+            got = self.results(function)
+        self.lie_alike = strides == strides_of(got)
         for index, (one, other) in enumerate(zip(wanted, got)):
             if isinstance(one, torch.Tensor) and one.numel() and not calls.alike(one, other):
                 return f"output {index} differs with plans"
         return ""
 
 
-def run_model(model, inputs, kwargs, train, session, mode):
-    """One call of the model with the backend and a session. @return the model's outputs"""
+def strides_of(values):
+    return [one.stride() if isinstance(one, torch.Tensor) else None for one in values]
+
+
+def is_index(value):
+    return isinstance(value, torch.Tensor) and not value.is_floating_point() and not value.is_complex() and value.dtype != torch.bool
+
+
+def run_model(model, inputs, kwargs, train, session, mode, dimensions=None):
+    """One call of the model with the backend and a session.
+    @param dimensions dynamic.Dimensions; those that the model fixes are given up
+    @return the model's outputs"""
+    while dimensions and dimensions.limits:
+        try:
+            dimensions.mark(inputs, kwargs)
+            return run_model(model, inputs, kwargs, train, session, mode)
+        except torch._dynamo.exc.UserError as error:
+            if not dimensions.give_up(error):
+                raise
+            unmark(inputs, kwargs)
     torch._dynamo.reset()
     compiled = torch.compile(model, backend=dynamo.backend, mode=mode)
     dynamo.Session.current = session
     try:
-        # Donated buffers would let a backward graph overwrite its inputs, but trials reuse the
-        # inputs.
-        with torch._functorch.config.patch(donated_buffer=False), torch.set_grad_enabled(bool(train)):
+        with torch.set_grad_enabled(bool(train)):
             outputs = compiled(*inputs, **kwargs)
             if train:
                 loss = sum(one.float().sum() for one in tree_leaves(outputs)
@@ -206,6 +233,13 @@ def run_model(model, inputs, kwargs, train, session, mode):
     finally:
         dynamo.Session.current = None
         torch._dynamo.reset()
+
+
+def unmark(inputs, kwargs):
+    for value in tree_leaves((inputs, kwargs)):
+        for name in ("_dynamo_dynamic_indices", "_dynamo_dynamic_range", "_dynamo_hint_overrides"):
+            if isinstance(value, torch.Tensor) and hasattr(value, name):
+                delattr(value, name)
 
 
 def program():
@@ -246,24 +280,31 @@ def search(graphs, seconds, progress, runner=None):
     and keeps its results."""
     folders = {}
     for graph in graphs:
-        place = graph.place()
-        for region in graph.regions:
-            job = core.ask("read", kind="job", key=region["key"], **place)["record"]
-            if not region["has_plan"] and job and "searched" not in job:
-                folders.setdefault(core.ask("folder", **place)["folder"], {})[region["key"]] = graph.device
+        if graph.waiting:
+            folders.setdefault(graph.folder(), (graph, {}))[1].update(dict.fromkeys(graph.waiting))
+    if any(graph.device.type == "cuda" for graph, _ in folders.values()):
+        torch.cuda.empty_cache()
     end = time.monotonic() + seconds
-    for folder, keys in folders.items():
-        device = next(iter(keys.values()))
-        command = [program(), "--store", folder, "--keys", ",".join(keys), "--budget-seconds", str(max(int(end - time.monotonic()), 1)),
-                   "--device", str(device) if device.index is not None or device.type == "cpu" else f"cuda:{torch.cuda.current_device()}"]
-        command += ["--runner", runner] if runner else []
-        watch(command, end, progress)
+    for graph, keys in folders.values():
+        budget = ["--keys", ",".join(keys), "--budget-seconds", str(max(int(end - time.monotonic()), 1))]
+        watch(command(graph) + budget + (["--runner", runner] if runner else []), end, progress)
+
+
+def command(graph):
+    """The search program for a graph's folder of the store and its device."""
+    device = graph.device
+    if device.type == "cuda" and device.index is None:
+        device = f"cuda:{torch.cuda.current_device()}"
+    return [program(), "--store", graph.folder(), "--device", str(device)]
+
+
+def surroundings():
+    """The environment of the search program."""
+    return {"WARPWRIGHT_PYTHON": sys.executable, **os.environ}
 
 
 def watch(command, end, progress):
-    place = dict(os.environ)
-    place.setdefault("WARPWRIGHT_PYTHON", sys.executable)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=place, start_new_session=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings(), start_new_session=True) as process:
         try:
             for text in process.stdout:
                 line = json.loads(text)
@@ -287,13 +328,15 @@ def seconds_of(budget):
         raise ValueError(f"budget={budget!r} is no time: give seconds, or a text such as '10min' or '90s'") from None
 
 
-def optimize(model, example_inputs=(), *, kwargs=None, mode=None, train=False, budget="10min", apply=True, runner=None):
+def optimize(model, example_inputs=(), *, kwargs=None, mode=None, dynamic=None, train=False, budget="10min", apply=True, runner=None):
     """Searches plans for the model's graphs at these inputs, then compiles the model in place with
     the plans that are faster.
 
     @param example_inputs a tuple: positional arguments of a real call, on the model's device
     @param kwargs keyword arguments of that call
     @param mode as for torch.compile; plans are confirmed for the mode in which they are used
+    @param dynamic sizes that later calls may change: {"x": {0: (2, 64)}} for the dimension 0 of forward's parameter x,
+        which then has from 2 to 64. Plans are verified for these ranges, or for as much of them as one plan can serve
     @param train whether to include the backward graphs
     @param budget time for the search; compilation of the graphs takes additional time
     @param apply False: search and report only
@@ -304,24 +347,22 @@ def optimize(model, example_inputs=(), *, kwargs=None, mode=None, train=False, b
     if not isinstance(example_inputs, (tuple, list)):
         raise TypeError("example_inputs is a tuple of forward's arguments: optimize(model, (x,))")
     kwargs, progress, seconds = kwargs or {}, Progress(), seconds_of(budget)
-    recording = Recording()
-    run_model(model, example_inputs, kwargs, train, recording, mode)
-    if any(graph.device.type == "cuda" for graph in recording.graphs.values()):
-        torch.cuda.empty_cache()
+    dimensions, recording = Dimensions(model, dynamic), Recording()
+    run_model(model, example_inputs, kwargs, train, recording, mode, dimensions)
     search(recording.graphs.values(), seconds, progress, runner)
     confirming = Confirming()
-    run_model(model, example_inputs, kwargs, train, confirming, mode)
-    found = Report(confirming.graphs.values(), mode)
+    run_model(model, example_inputs, kwargs, train, confirming, mode, dimensions)
+    found = Report(confirming.graphs.values(), mode, str(dimensions))
     progress.show(str(found).splitlines()[0], end=True)
     if apply:
-        dynamo.compile_in_place(model, mode)
+        dynamo.compile_in_place(model, mode, dimensions)
     model.__dict__["_warpwright_report"] = found
     return model
 
 
 class Report:
-    def __init__(self, graphs, mode):
-        self.graphs, self.mode = list(graphs), mode or "default"
+    def __init__(self, graphs, mode, more=""):
+        self.graphs, self.mode, self.more = list(graphs), mode or "default", more
 
     def __str__(self):
         bound = [graph for graph in self.graphs if graph.chosen]
@@ -332,7 +373,7 @@ class Report:
             used = f"{len(graph.chosen)} plans used{ratio}" if graph.chosen else f"Inductor alone: {graph.why}{ratio}"
             lines.append(f"  graph {number}: {covered}; {used}")
             lines += [f"    {count} x {reason}" for reason, count in sorted(graph.outside.items())]
-        return "\n".join(lines)
+        return "\n".join(lines) + self.more
 
 
 def report(model):
@@ -340,7 +381,7 @@ def report(model):
     process"""
     found = model.__dict__.get("_warpwright_report")
     if found is None:
-        raise ValueError("this model was not optimised in this process: call warpwright.optimize(model, inputs)")
+        raise ValueError("this model was not optimized in this process: call warpwright.optimize(model, inputs)")
     return found
 
 
@@ -362,7 +403,7 @@ class Looking(dynamo.Session):
         self.graphs = {}
 
     def compile(self, gm, inputs, compiled, found, mode):
-        graph = self.graphs[found["key"]] = Captured(found, dynamo.device_of(gm), mode)
+        graph = self.graphs[found["key"]] = Captured(gm, compiled, found, mode)
         binding = found["binding"] or {}
         graph.chosen, graph.ratio = binding.get("regions", []), binding.get("ratio")
         graph.why = binding.get("why") or "it was not searched: call warpwright.optimize(model, inputs)"

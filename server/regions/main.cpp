@@ -1,12 +1,14 @@
 // Program `warpwright-search`: finds plans for regions queued by the Python package; reports progress as JSON lines on
-// stdout.
+// stdout. With --background it leaves the terminal, waits for an idle GPU and writes to search.log beside search.lock.
 #include "runner/connect/choose_device.h"
 #include "server/interrupt.h"
+#include "server/regions/background.h"
 #include "server/regions/region_search.h"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <mutex>
+#include <unistd.h>
 
 namespace {
 
@@ -17,6 +19,9 @@ struct Command {
   std::string store, runner = "local:?workers=1", device;
   int budget_seconds = 600, max_variants = 6;
   double measure_seconds = 0.3;
+  bool in_background = false;
+  std::string idle_gpu;
+  pid_t parent = 0;
   server::RegionSearchOptions search;
 };
 
@@ -24,6 +29,14 @@ void say(const json &line) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   std::cout << line.dump() << std::endl; // flushed, since a reader waits for it
+}
+
+int report(const Result<void> &done) {
+  if (!done)
+    say({{"event", "error"}, {"message", describe(done.error())}});
+  else
+    say({{"event", "end"}});
+  return done ? 0 : 1;
 }
 
 Result<void> run(Command &command, std::stop_token stop) {
@@ -58,6 +71,29 @@ Result<void> run(Command &command, std::stop_token stop) {
       stop);
 }
 
+/// Leaves the terminal and searches what waits, unless a process does so for this folder.
+int run_in_background(Command &command) {
+  const regions::Store store = regions::Store::at(command.store);
+  auto lock = server::lock_of(store.folder());
+  if (!lock)
+    return report(std::unexpected(lock.error()));
+  say({{"event", *lock ? "background" : "busy"}});
+  if (!*lock)
+    return 0;
+  if (const auto detached = server::detach(store.folder() / "search.log"); !detached)
+    return report(detached);
+  say({{"event", "background"}, {"pid", ::getpid()}}); // the log's first line: whom to stop
+  server::Interrupt interrupt{SIGINT, SIGTERM};
+  const std::jthread watch = server::watch(command.parent, [&interrupt] { interrupt.request(); }, interrupt.token());
+  command.budget_seconds = std::numeric_limits<int>::max();
+  const auto search = [&](const std::string &key) {
+    server::shorten_log(STDOUT_FILENO);
+    command.search.keys = {key};
+    return run(command, interrupt.token());
+  };
+  return report(server::search_waiting(store, command.idle_gpu, std::move(**lock), search, interrupt.token()));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -70,12 +106,14 @@ int main(int argc, char **argv) {
   app.add_option("--budget-seconds", command.budget_seconds, "No region is begun after it");
   app.add_option("--max-variants", command.max_variants, "Plans to try for each region")->check(CLI::Range(1, 64));
   app.add_option("--measure-seconds", command.measure_seconds, "Time to measure each plan of a search");
+  auto *background = app.add_flag("--background", command.in_background,
+                                  "Search what waits, and what is queued meanwhile, out of the terminal, at the lowest priority; at most one "
+                                  "process for a folder");
+  app.add_option("--idle-gpu", command.idle_gpu, "UUID of the GPU that must be idle for 2 s before each region")->needs(background);
+  app.add_option("--parent", command.parent, "End with this process")->needs(background);
   CLI11_PARSE(app, argc, argv);
+  if (command.in_background)
+    return run_in_background(command);
   const server::Interrupt interrupt;
-  if (const auto done = run(command, interrupt.token()); !done) {
-    say({{"event", "error"}, {"message", describe(done.error())}});
-    return 1;
-  }
-  say({{"event", "end"}});
-  return 0;
+  return report(run(command, interrupt.token()));
 }

@@ -1,9 +1,12 @@
 #include "server/regions/region_search.h"
 
 #include "regions/program.h"
+#include "runner/service/neighbours.h"
 #include "server/export/plan_literal.h"
 #include "server/regions/range_plan.h"
 #include "support/model/json.h"
+
+#include <algorithm>
 
 namespace warpwright::server {
 namespace {
@@ -18,6 +21,14 @@ const model::Baseline *baseline(const model::Verdict &verdict, const std::string
     if (one.name == name && one.speedup)
       return &one;
   return nullptr;
+}
+
+/// Whether the kernels of other processes kept a plan from being measured.
+bool is_disturbed(const TorchOutcome &outcome) {
+  const auto beside_others = [](const search::TorchVariant &variant) {
+    return std::ranges::any_of(variant.verdict.checks, [](const model::Check &check) { return check.name == runner::kAloneCheck; });
+  };
+  return !outcome.final_verdict && (outcome.best ? !outcome.unconfirmed.empty() : std::ranges::any_of(outcome.variants, beside_others));
 }
 
 RegionResult judged(const std::string &key, const TorchOutcome &outcome, bool is_measured) {
@@ -154,6 +165,10 @@ Result<void> search_regions(const Store &store, runner::BlockingClient &client, 
     }
     if (stop.stop_requested() && result.outcome == "no plan")
       continue; // it was cut short; the next search repeats it
+    if (result.outcome == "no plan" && is_disturbed(outcome)) {
+      events.on_result(result, done, keys.size()); // likewise
+      continue;
+    }
     (*job)["searched"] = {{"outcome", result.outcome}, {"reason", result.reason}, {"ratio", result.ratio ? json(*result.ratio) : json()}};
     if (auto written = store.write(Store::Kind::Job, key, *job); !written)
       return written;

@@ -181,5 +181,26 @@ TEST_CASE("what cannot be written leaves the lines that are there") {
   CHECK(text_of(path) == "header\nfirst\n");
 }
 
+TEST_CASE("a lock is another's until its object goes, and a killed process leaves none") {
+  const Folder folder;
+  const fs::path path = folder.path / "lock";
+  {
+    auto held = FileLock::try_take(path);
+    REQUIRE(held);
+    REQUIRE(*held);
+    CHECK(ended(child([&] { // a file opened anew asks for a lock of its own
+            const auto second = FileLock::try_take(path);
+            return second && !*second;
+          })) == 0);
+  }
+  ended(child([&] {
+    const auto taken = FileLock::try_take(path);
+    return taken && *taken && raise(SIGKILL) == 0;
+  }));
+  const auto again = FileLock::try_take(path);
+  CHECK((again && *again));
+  CHECK(!FileLock::try_take(folder.path)); // a folder
+}
+
 } // namespace
 } // namespace warpwright

@@ -1,13 +1,18 @@
 """torch.compile(backend=warpwright.backend) and warpwright.optimize, without a GPU: regions, the operator, the store, the search on the CPU
 backend. Needs torch 2.6 or later (scripts/torch2-root.sh). argv[1]: the build's bin folder."""
 
+import contextlib
+import fcntl
 import io
 import json
 import os
+import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 import warnings
@@ -25,7 +30,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import changes  # noqa: E402
 import states  # noqa: E402
 import warpwright  # noqa: E402
-from warpwright import calls, core, dynamo, environment, search  # noqa: E402
+from warpwright import calls, core, dynamo, environment, jobs, search  # noqa: E402
 
 
 class Constants(nn.Module):
@@ -350,6 +355,12 @@ class Choices(Case):
         with self.assertRaisesRegex(Exception, "no option warpwright.serch"):
             self.compiled(nn.Linear(2, 2), serch="off")(torch.randn(1, 2))
 
+    def test_a_value_that_an_option_does_not_take_is_answered_with_those_that_it_takes(self):
+        for text, option in (("search is 'later', and takes 'off', 'queue', 'background', 'now'", {"search": "later"}),
+                             ("check is 'all', and takes a number of calls", {"check": "all"}), ("'soon' is no time", {"budget": "soon"})):
+            with self.assertRaisesRegex(Exception, text):
+                self.compiled(nn.Linear(2, 2), **option)(torch.randn(1, 2))
+
     def test_without_records_inductor_gets_the_graph_as_it_is(self):
         seen = []
         original = dynamo.inductor.compile_fx_inner
@@ -432,6 +443,164 @@ class Search(Case):
     def test_a_model_that_was_not_optimised_has_no_report(self):
         with self.assertRaisesRegex(ValueError, "call warpwright.optimize"):
             warpwright.report(nn.Linear(2, 2))
+
+
+class Online(Case):
+    """The options warpwright.search="now" and "background"."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = tempfile.mkdtemp(prefix="warpwright-store-")
+        self.addCleanup(shutil.rmtree, self.store, ignore_errors=True)
+        self.place = {"store": self.store, "environment": environment.environment(torch.device("cpu"))}
+        self.folder = pathlib.Path(core.ask("folder", **self.place)["folder"])
+
+    def records(self, kind):
+        return {path.stem: json.loads(path.read_text()) for path in (self.folder / kind).glob("*.json")}
+
+    def calls_of(self, model, *inputs, **options):
+        """(what the first call wrote to stderr, how many calls of the operator the second one makes), of the model compiled anew"""
+        torch._dynamo.reset()
+        compiled, line = self.compiled(model, store=self.store, **options), io.StringIO()
+        with contextlib.redirect_stderr(line), torch.set_grad_enabled(model.training):
+            compiled(*inputs)
+            self.calls = 0
+            second = leaves(compiled(*inputs))
+        found = self.calls
+        if not model.training:
+            with torch.no_grad():
+                for one, other in zip(leaves(model(*inputs)), second):
+                    torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        return line.getvalue(), found
+
+    def wait_for(self, what):
+        deadline = time.monotonic() + 300
+        while not what():
+            self.assertLess(time.monotonic(), deadline, self.log())
+            time.sleep(0.05)
+
+    def log(self):
+        return (self.folder / "search.log").read_text() if (self.folder / "search.log").exists() else "there is no log"
+
+    def is_free(self):
+        """Whether no background search works in the folder."""
+        with open(self.folder / "search.lock", "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
+
+    def background(self, *more):
+        """The last line of a background search that was asked for by hand."""
+        command = [search.program(), "--store", str(self.folder), "--device", "cpu", "--background", *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=search.surroundings())
+        return json.loads(done.stdout.splitlines()[-1])["event"]
+
+    def test_now_searches_and_confirms_in_the_first_call(self):
+        model, x = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.GELU()).eval(), torch.randn(4, 8)
+        line, count = self.calls_of(model, x, search="now", budget="200s")
+        self.assertIn("region 1/1: verified", line)
+        self.assertEqual(count, 1)
+        (key, binding), = self.records("graphs").items()
+        self.assertEqual(binding["regions"], binding["tried"])
+        self.assertIsNotNone(next(iter(self.records("jobs").values()))["profile"])
+        self.assertEqual(self.calls_of(model, x, search="now"), ("", 1))
+        for binding, count in (({"regions": [], "tried": binding["tried"]}, 0), ({"regions": [], "tried": ["0" * 64]}, 1)):
+            core.ask("write", kind="binding", key=key, record=binding, **self.place)  # plans lost before, all of these or another
+            self.assertEqual(self.calls_of(model, x, search="now"), ("", count))
+        core.ask("write", kind="binding", key=key, record={"regions": []}, **self.place)
+        self.assertEqual(self.calls_of(model, x), ("", 0))
+        self.assertEqual(self.calls_of(model, x, search="background"), ("", 1))
+        self.assertFalse((self.folder / "search.log").exists())  # nothing waited
+
+    def test_background_searches_beside_the_program(self):
+        model, x = nn.Sequential(nn.Linear(8, 12), nn.GELU()).eval(), torch.randn(4, 8)
+        self.assertEqual(self.calls_of(model, x), ("", 0))
+        (key, job), = self.records("jobs").items()
+        self.assertIsNone(job["profile"])  # queued before any call
+        self.assertEqual(self.calls_of(model, x, search="background"), ("", 0))
+        self.wait_for(self.is_free)
+        self.assertEqual(self.records("jobs")[key]["searched"]["outcome"], "verified", self.log())
+        self.assertIn('"event":"end"', self.log())
+        self.assertEqual(self.records("graphs"), {})
+        self.assertEqual(self.calls_of(model, x, search="background"), ("", 1))
+        self.assertEqual([one["tried"] for one in self.records("graphs").values()], [[key]])
+
+    def test_one_background_search_works_in_a_folder(self):
+        self.calls_of(nn.Sequential(nn.Linear(8, 10), nn.GELU()).eval(), torch.randn(4, 8))
+        with open(self.folder / "search.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertEqual(self.background(), "busy")
+        self.assertFalse((self.folder / "search.log").exists())
+        self.assertEqual(self.background(), "background")
+        self.wait_for(self.is_free)  # at once: what the job's inputs are like is not known
+        self.assertEqual(self.records("plans"), {})
+
+    def test_a_background_search_ends_with_its_parent_or_by_a_signal(self):
+        model = nn.Sequential(nn.Linear(8, 14), nn.GELU()).eval()
+        self.calls_of(model, torch.randn(4, 8))
+        (key, job), = self.records("jobs").items()
+        job = dict(job, profile=[None] * len(job["program"]["inputs"]), program=dict(job["program"], operators=[]))
+        core.ask("write", kind="job", key=key, record=job, **self.place)
+        runner = self.folder / "runner"  # stands for one that never answers
+        runner.write_text("#!/bin/sh\nexec sleep 1000\n")
+        runner.chmod(0o755)
+        for end in ("parent", "signal"):
+            with subprocess.Popen(["sleep", "1000"]) as parent, self.subTest(end):
+                try:
+                    self.assertEqual(self.background("--parent", str(parent.pid), "--runner", f"stdio:{runner}"), "background")
+                    self.wait_for(lambda: "pid" in self.log())
+                    self.assertFalse(self.is_free())
+                    if end == "signal":
+                        os.kill(json.loads(self.log().splitlines()[0])["pid"], signal.SIGTERM)
+                    else:
+                        parent.kill()
+                        parent.wait()
+                    self.wait_for(self.is_free)
+                finally:
+                    parent.kill()
+            self.assertNotIn("searched", self.records("jobs")[key])
+
+    def test_training_is_as_without_a_search(self):
+        def trained(form, model):
+            model.load_state_dict(start)
+            torch.manual_seed(5)
+            found = []
+            for _ in range(2):
+                y = form(x)
+                found += [y.detach(), *torch.autograd.grad(y.square().sum(), list(model.parameters()))]
+            return found + [one.clone() for one in model.buffers()] + [torch.get_rng_state()]
+
+        model, x = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.GELU(), nn.Dropout(0.3)).train(), torch.randn(2, 3, 8, 8)
+        start = {key: value.clone() for key, value in model.state_dict().items()}
+        wanted = trained(torch.compile(model), model)
+        torch._dynamo.reset()
+        with contextlib.redirect_stderr(io.StringIO()):
+            got = trained(self.compiled(model, store=self.store, search="now", budget="200s"), model)
+        for one, other in zip(wanted, got):
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        self.assertTrue(any(one["regions"] for one in self.records("graphs").values()), self.records("graphs"))
+
+    def test_a_fault_leaves_the_graph_to_inductor(self):
+        del os.environ["WARPWRIGHT_RAISE"]
+        self.addCleanup(os.environ.__setitem__, "WARPWRIGHT_RAISE", "1")
+        self.addCleanup(setattr, search, "program", search.program)
+        search.program = lambda: "/nonexistent/warpwright-search"
+        model, x = nn.Sequential(nn.Linear(8, 18), nn.GELU()).eval(), torch.randn(4, 8)
+        for mode in dynamo.ONLINE:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                self.assertEqual(self.calls_of(model, x, search=mode), ("", 0))
+            self.assertLessEqual(sum("Inductor's alone" in str(one.message) for one in said), 1)  # once for both
+        self.assertTrue(any("nonexistent" in text for text in dynamo._said))
+
+    def test_a_job_keeps_the_first_profile(self):
+        region = {"key": "a" * 64, "has_plan": False, "program": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
+        for value, low in ((None, None), (torch.tensor([3, 4]), 3), (torch.tensor([5]), 3)):
+            self.assertEqual(jobs.queue([region], self.place, None if value is None else {"x": value}), [region["key"]])
+            profile = self.records("jobs")[region["key"]]["profile"]
+            self.assertEqual(low, profile and profile[0]["low"])
 
 
 class Modules(unittest.TestCase):
