@@ -127,6 +127,15 @@ def with_plans(gm, regions, ordered):
     return graphs.exchanged(gm, regions, calls.CALL, ordered)
 
 
+def afresh(compile_graph):
+    """(what it returns, strides of its outputs), where a graph is compiled twice: PyTorch wants to be told of strides once"""
+    context = torch._guards.TracingContext.try_get()
+    if context is None or context.output_strides is None:
+        return compile_graph(), None
+    context.output_strides.clear()
+    return compile_graph(), list(context.output_strides)
+
+
 def served(gm, regions, function, plain):
     return dynamic.served(gm, regions, graphs.symbols_of(gm), function, plain)
 
@@ -152,8 +161,9 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
             if regions and (ours["force"] or not any(one["symbols"] for one in regions)):
                 return compiled(with_plans(gm, regions, found["ordered"]))
             if regions:
-                changed, plain = with_plans(gm, regions, found["ordered"]), compiled(graphs.copied(gm))
-                return served(gm, regions, compiled(changed), plain)
+                with_regions, strides = afresh(lambda: compiled(with_plans(gm, regions, found["ordered"])))
+                plain, others = afresh(lambda: compiled(graphs.copied(gm)))
+                return served(gm, regions, with_regions, plain) if strides == others else plain
             if ours["search"] == "queue":
                 jobs.queue(found["regions"], place_of(device_of(gm)))
     except Exception as error:  # errors here must not break the user's program
