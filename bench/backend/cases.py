@@ -97,15 +97,16 @@ def step(model, train):
     return call
 
 
-def values_of(outputs):
-    """Copies of a call's tensors, as states.py compares them."""
-    return types.SimpleNamespace(values={f"output {index}": one.detach().clone() for index, one in enumerate(states.leaves(outputs))})
+def values_of(outputs, train):
+    """Copies of a call's tensors, named as states.py compares them."""
+    kind = "gradient" if train else "output"
+    return types.SimpleNamespace(values={f"{kind} {index}": one.detach().clone() for index, one in enumerate(states.leaves(outputs))})
 
 
 def exact(model, inputs, train):
     """The values in float64. None: the module has an operator that knows no float64."""
     try:
         wide = copy.deepcopy(model).double()
-        return values_of(step(wide, train)(**states.mapped(inputs, lambda one: one.double() if one.is_floating_point() else one)))
+        return values_of(step(wide, train)(**states.mapped(inputs, lambda one: one.double() if one.is_floating_point() else one)), train)
     except (RuntimeError, TypeError, NotImplementedError):
         return None

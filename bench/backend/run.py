@@ -52,6 +52,7 @@ def captured(name, options):
 
 
 def work(options):
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     cases.lift_limits()
     for line in sys.stdin:
         request, start = json.loads(line), time.monotonic()
@@ -67,6 +68,12 @@ def work(options):
         gc.collect()
         if options.device != "cpu":
             torch.cuda.empty_cache()
+
+
+def end_with(parent):
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 # ---- In the main process
@@ -122,9 +129,15 @@ class Worker:
 def shared_runner(options):
     """The URL of a runner whose workers take turns on the GPU. Nothing else computes there meanwhile, which it would refuse to measure beside."""
     path = os.environ.get("WARPWRIGHT_RUNNER") or os.path.join(os.path.dirname(search.program()), "warpwright-runner")
+
+    def stop(*_):
+        process.kill()
+        os._exit(1)  # the threads that search would be waited for
+
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
         socket, begun = os.path.join(folder, "socket"), time.monotonic()
         process = subprocess.Popen([path, "serve", "--socket", socket, "--workers-per-gpu", str(min(options.jobs, 16)), "--python", sys.executable])
+        before = signal.signal(signal.SIGTERM, stop)
         try:
             while not os.path.exists(socket):
                 if process.poll() is not None or time.monotonic() > begun + 60:
@@ -132,6 +145,7 @@ def shared_runner(options):
                 time.sleep(0.1)
             yield "unix:" + socket
         finally:
+            signal.signal(signal.SIGTERM, before)
             process.terminate()
             process.wait()
 

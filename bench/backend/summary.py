@@ -30,9 +30,7 @@ def line_of(row):
         text += f"; {100 * row['share_of_device_time']:.0f}% of device time in plans"
     for kind, facts in (("", row["forms"]), ("as a CUDA graph ", row.get("captured", {}))):
         for name, one in facts.items():
-            for what in ("wrong", "failed"):
-                if what in one:
-                    text += f"\n    {kind}{name} {what}: {one[what]}"
+            text += "".join(f"\n    {kind}{name} {what}: {one[what]}" for what in ("wrong", "as_inductor", "failed") if what in one)
     return text
 
 
@@ -41,7 +39,8 @@ def show(rows):
     for row in rows:
         print(line_of(row))
     good = [row for row in rows if "failed" not in row]
-    print(f"\n{len(rows)} modules, {len(rows) - len(good)} failed; of {len(good)}: {sum(row['right'] for row in good)} right, "
+    print(f"\n{len(rows)} modules, {len(rows) - len(good)} failed; of {len(good)}: {sum(row['right'] for row in good)} right "
+          f"({sum('as_inductor' in row['forms'].get('ours', {}) for row in good)} of them as Inductor, not as eager), "
           f"{sum(bool(row['bound']) for row in good)} with plans")
     for regime, words in REGIMES.items():
         for which, other in (("plain", "compile"), ("best", "the best right form")):
