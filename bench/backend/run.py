@@ -81,16 +81,17 @@ def end_with(parent):
 class Worker:
     """A process that answers requests; it starts again where it ended."""
 
-    def __init__(self, options, cache):
-        self.options, self.cache, self.process = options, cache, None
+    def __init__(self, options, cache, beside=0):
+        self.options, self.process, self.place = options, None, {**os.environ, "TORCHINDUCTOR_CACHE_DIR": cache}
+        if beside:
+            self.place["TORCHINDUCTOR_COMPILE_THREADS"] = str(max(os.cpu_count() // (beside + 1), 1))
 
     def start(self):
         command = [sys.executable, "-B", os.path.abspath(__file__), "--worker"]
         for name in ("modules", "dtype", "mode", "device", "baselines"):
             command += [f"--{name}", getattr(self.options, name)] if getattr(self.options, name) else []
         command += ["--train"] if self.options.train else []
-        place = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": self.cache}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=place, start_new_session=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.place, start_new_session=True)
 
     def ask(self, **request):
         if self.process is None or self.process.poll() is not None:
@@ -182,7 +183,7 @@ def search_one(name, found, options, runner, end):
 
 def search_phase(names, options, cache, end):
     """Captures all modules, then searches: a runner measures nothing while other processes compute on its GPU."""
-    found, free = {}, [Worker(options, cache) for _ in range(options.jobs)]
+    found, free = {}, [Worker(options, cache, options.jobs - 1) for _ in range(options.jobs)]
 
     def capture(name):
         if time.monotonic() < end:
