@@ -46,8 +46,7 @@ def captured(name, options):
     model, inputs = cases.made(name, options)
     session = search.Recording()
     search.run_model(model, (), inputs, options.train, session, options.mode)
-    return {"graphs": [{"place": one.place(), "device": str(one.device),
-                        "regions": [{key: region[key] for key in ("key", "has_plan")} for region in one.regions]}
+    return {"graphs": [{"place": one.place, "device": str(one.device), "waiting": one.waiting, "regions": [region["key"] for region in one.regions]}
                        for one in session.graphs.values()]}
 
 
@@ -169,14 +168,15 @@ class Outcomes(search.Progress):
 
 
 def search_one(name, found, options, runner, end):
-    graphs = [types.SimpleNamespace(place=functools.partial(dict, one["place"]), device=torch.device(one["device"]), regions=one["regions"])
+    graphs = [types.SimpleNamespace(place=one["place"], device=torch.device(one["device"]), regions=one["regions"], waiting=one["waiting"],
+                                    folder=functools.partial(search.Captured.folder, types.SimpleNamespace(place=one["place"])))
               for one in found["graphs"]]
     outcomes, start, row = Outcomes(name), time.monotonic(), {"regions": sum(len(one.regions) for one in graphs)}
     try:
         search.search(graphs, min(search.seconds_of(options.budget), end - start), outcomes, runner)
     except (core.CoreError, OSError, ValueError) as error:
         row["failed"] = f"{type(error).__name__}: {error}"[:600]
-    records = [core.ask("read", kind="job", key=region["key"], **one.place())["record"] for one in graphs for region in one.regions]
+    records = [core.ask("read", kind="job", key=key, **one.place)["record"] for one in graphs for key in one.regions]
     return {**row, "capture_seconds": found["seconds"], "search_seconds": round(time.monotonic() - start, 1), "outcomes": outcomes.regions,
             "unsearched": sum(bool(one) and "searched" not in one for one in records)}
 
