@@ -31,7 +31,7 @@ template <typename Config> struct Matrices {
   template <typename LoadA, typename LoadB>
   static __device__ __forceinline__ void pack_both(unsigned char *packed_a, unsigned char *packed_b, RowScale *scales_a,
                                                    RowScale *scales_b, LoadA load_a, LoadB load_b) {
-    if (static_cast<int>(blockIdx.x) < blocks_a())
+    if (blockIdx.x < static_cast<unsigned>(blocks_a()))
       pack_one<C::kAlongA, C::kWideA>(blockIdx.x, C::kRows, rows_a(), 128, packed_a, batch_bytes_a(), scales_a, load_a);
     else
       pack_one<C::kAlongB, C::kWideB>(blockIdx.x - blocks_a(), C::kColumns, rows_b(), C::kTileN, packed_b, batch_bytes_b(),
