@@ -49,7 +49,8 @@ def served(gm, regions, symbols, function, plain):
     """
     limits = {}
     for region in regions:
-        for name, low, high in zip(region["symbols"], *(region["limits"] or {"low": (), "high": ()}).values()):
+        found = region["limits"] or {"low": (), "high": ()}
+        for name, low, high in zip(region["symbols"], found["low"], found["high"]):
             before = limits.get(name, (low, high))
             limits[name] = (max(low, before[0]), min(high, before[1]))
     if not limits:

@@ -21,6 +21,7 @@ from . import calls, core, dynamo, jobs
 from .dynamic import Dimensions
 
 import torch
+from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils._pytree import tree_leaves
 
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
@@ -214,7 +215,7 @@ def run_model(model, inputs, kwargs, train, session, mode, dimensions=None):
         try:
             dimensions.mark(inputs, kwargs)
             return run_model(model, inputs, kwargs, train, session, mode)
-        except torch._dynamo.exc.UserError as error:
+        except (torch._dynamo.exc.UserError, ConstraintViolationError) as error:
             if not dimensions.give_up(error):
                 raise
             unmark(inputs, kwargs)

@@ -3,6 +3,7 @@ backend. Needs torch 2.6 or later (scripts/torch2-root.sh). argv[1]: the build's
 
 import contextlib
 import fcntl
+import copy
 import io
 import json
 import os
@@ -74,9 +75,9 @@ class Case(unittest.TestCase):
         self.calls = 0
         original = calls.Bound.otherwise
 
-        def counted(bound, *given):
+        def counted(bound, inputs, sizes):
             self.calls += 1
-            return original(bound, *given)
+            return original(bound, inputs, sizes)
 
         calls.Bound.otherwise = counted
         self.graphs = 0
@@ -443,6 +444,76 @@ class Search(Case):
     def test_a_model_that_was_not_optimised_has_no_report(self):
         with self.assertRaisesRegex(ValueError, "call warpwright.optimize"):
             warpwright.report(nn.Linear(2, 2))
+
+
+class Block(nn.Module):
+    """A class of this file: Dynamo compiles its forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.norm = nn.Linear(16, 32), nn.Linear(32, 16), nn.LayerNorm(16)
+
+    def forward(self, x):
+        return self.norm(x + self.down(F.gelu(self.up(x))))
+
+
+class Fixed(Block):
+    def forward(self, x):
+        return super().forward(x).reshape(-1, 12, 16)
+
+
+class Ranges(Case):
+    """Sizes that differ from call to call."""
+
+    def optimized(self, model, x, dynamic):
+        before, sys.stderr = sys.stderr, io.StringIO()
+        try:
+            return warpwright.optimize(model.eval(), (x,), dynamic=dynamic, budget="300s")
+        finally:
+            sys.stderr = before
+
+    def test_one_plan_serves_a_range_and_inductor_the_sizes_outside(self):
+        model = Block()
+        eager = copy.deepcopy(model).eval()
+        self.optimized(model, torch.randn(3, 12, 16), {"x": {0: (2, 16), 1: (2, 40)}})
+        (graph,) = warpwright.report(model).graphs
+        (region,) = graph.regions
+        self.assertEqual(graph.chosen, [region["key"]], graph.why)
+        self.assertEqual(region["limits"], {"low": [2, 2], "high": [16, 40]})
+        record = core.ask("read", kind="plan", key=region["key"], **environment.place_of(torch.device("cpu")))["record"]
+        self.assertGreater(record["sizes_verified"], 8)
+        self.calls = 0
+        with torch.no_grad():
+            for number, (batch, length) in enumerate(((2, 2), (16, 40), (7, 13), (5, 40)), 1):
+                x = torch.randn(batch, length, 16)
+                torch.testing.assert_close(eager(x), model(x), atol=1e-4, rtol=1e-4)
+                self.assertEqual(self.calls, number)
+        found = core.ask("instance", range=record["range"], sizes=[7, 13])
+        self.assertIn("[7, 13, 16]", found["plan"])
+        with self.assertRaisesRegex(core.CoreError, "no plan was verified for these sizes"):
+            core.ask("instance", range=record["range"], sizes=[17, 13])
+
+    def test_a_graph_leaves_sizes_outside_its_plans_to_inductor(self):
+        gm = torch.fx.symbolic_trace(lambda n, x: x)
+        size = next(iter(gm.graph.nodes))
+        region = {"symbols": ["s0"], "limits": {"low": [2], "high": [8]}}
+        call = dynamo.dynamic.served(gm, [region], {"s0": size}, lambda values: "plans", lambda values: "inductor")
+        self.assertEqual([call([n, None]) for n in (1, 2, 8, 9)], ["inductor", "plans", "plans", "inductor"])
+
+    def test_a_dimension_that_the_model_fixes_is_named_and_left(self):
+        model = Fixed()
+        eager = copy.deepcopy(model).eval()
+        self.optimized(model, torch.randn(3, 12, 16), {"x": {1: (2, 40)}})
+        self.assertIn("x's dimension 1 is fixed by the model", str(warpwright.report(model)))
+        with torch.no_grad():
+            for batch in (3, 6):
+                x = torch.randn(batch, 12, 16)
+                torch.testing.assert_close(eager(x), model(x), atol=1e-4, rtol=1e-4)
+
+    def test_wrong_dimensions_are_named(self):
+        for dynamic, said in (({"y": {0: (2, 8)}}, "forward has the parameters x"), ({"x": {0: (1, 8)}}, "2 <= low < high"), ({"x": {0: (2, 8, 2)}}, "takes")):
+            with self.subTest(said), self.assertRaisesRegex(ValueError, said):
+                warpwright.optimize(Block(), (torch.randn(2, 3, 16),), dynamic=dynamic)
 
 
 class Online(Case):

@@ -1,4 +1,5 @@
-"""40 kinds of real modules, small and with random weights: what states.py and training.py compile.
+"""40 kinds of real modules with random weights: small ones, which states.py and training.py compile, and, after sizes("real"), one layer or
+block of each at the sizes of published models, which bench/backend compiles.
 
 A constructor returns the module and a function from a batch size to the arguments of a call, all keyword arguments. Modules come from
 transformers, torchvision and torch_geometric; where a library is absent, a graph network or a block of a diffusion model is plain PyTorch
@@ -6,6 +7,7 @@ transformers, torchvision and torch_geometric; where a library is absent, a grap
 """
 
 import dataclasses
+import functools
 import importlib
 
 import torch
@@ -14,9 +16,20 @@ import torch.nn as nn
 import plain_modules as plain
 
 MODULES = {}
+SAMPLE = {}  # beside the 40: what a short test compiles; always small
+REAL_BATCH = 8
+
+_real = False
 
 
-SAMPLE = {}  # beside the 40: what a short test compiles
+def sizes(name):
+    """Which sizes made() gives from now on: "small" or "real"."""
+    global _real
+    _real = {"small": False, "real": True}[name]
+
+
+def sized(small, real):
+    return real if _real else small
 
 
 @dataclasses.dataclass
@@ -39,15 +52,21 @@ def floats(*shape):
     return torch.randn(*shape)
 
 
-def tokens(*shape, high=90):
-    return torch.randint(3, high, shape)
+def tokens(*shape):
+    return torch.randint(3, sized(90, 30000), shape)
 
 
-def transformers_model(name, embeds=True, sequence=12, inputs=None, pick=lambda model: model, settings=None, dtype=None, more=None):
+def images(channels, size, name="x"):
+    return lambda batch: {name: floats(batch, channels, size, size)}
+
+
+def transformers_model(name, embeds=True, sequence=None, inputs=None, pick=lambda model: model, settings=None, dtype=None, more=None):
     """A transformers model of one layer by its configuration's name."""
-    library = importlib.import_module("transformers")
-    sizes = {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 48,
-             "max_position_embeddings": 64, **(settings or {})}
+    library, sequence = importlib.import_module("transformers"), sequence or sized(12, 128)
+    small = {"vocab_size": 99, "hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64}
+    real = {"vocab_size": 99 if embeds and not inputs else 50265, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072,
+            "max_position_embeddings": 514}
+    sizes = {"num_hidden_layers": 1, **sized(small, real), **(settings or {})}
     model = pick(getattr(library, name + "Model")(getattr(library, name + "Config")(**sizes)))
     if dtype:
         model = model.to(dtype)
@@ -61,7 +80,10 @@ def transformers_model(name, embeds=True, sequence=12, inputs=None, pick=lambda 
     return model, inputs or usual
 
 
-DECODER = {"num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0}
+def decoder(width, heads, key_heads, head_dim, wide, **more):
+    """Settings of a decoder layer; the small one has the same everywhere."""
+    real = {"hidden_size": width, "num_attention_heads": heads, "num_key_value_heads": key_heads, "head_dim": head_dim, "intermediate_size": wide}
+    return {"pad_token_id": 0, **sized({"num_key_value_heads": 2, "head_dim": 8}, real), **more}
 
 
 @entry(library="transformers")
@@ -72,8 +94,9 @@ def bert_layer():
 @entry(library="transformers")
 def roberta_padded():
     def inputs(batch):
-        ids, mask = tokens(batch, 12), torch.ones(batch, 12, dtype=torch.long)
-        mask[1:, 7:] = 0
+        length, padded = sized((12, 7), (128, 80))
+        ids, mask = tokens(batch, length), torch.ones(batch, length, dtype=torch.long)
+        mask[1:, padded:] = 0
         return {"input_ids": torch.where(mask.bool(), ids, 1), "attention_mask": mask}
 
     return transformers_model("Roberta", inputs=inputs)
@@ -81,116 +104,141 @@ def roberta_padded():
 
 @entry(library="transformers")
 def distilbert_block():
-    return transformers_model("DistilBert", settings={"dim": 32, "hidden_dim": 48, "n_layers": 1, "n_heads": 4})
+    width, wide, heads = sized((32, 48, 4), (768, 3072, 12))
+    return transformers_model("DistilBert", settings={"dim": width, "hidden_dim": wide, "n_layers": 1, "n_heads": heads})
 
 
 @entry(library="transformers")
 def gpt2_block():
-    return transformers_model("GPT2", settings={"n_embd": 32, "n_layer": 1, "n_head": 4}, more={"use_cache": False})
+    width, heads = sized((32, 4), (768, 12))
+    return transformers_model("GPT2", settings={"n_embd": width, "n_layer": 1, "n_head": heads}, more={"use_cache": False})
 
 
 @entry(library="transformers")
 def llama_prefill_bfloat16():
-    return transformers_model("Llama", settings=DECODER, dtype=torch.bfloat16, more={"use_cache": False})
+    settings = decoder(2048, 32, 8, 64, 8192)  # Llama 3.2 1B
+    return transformers_model("Llama", sequence=sized(12, 256), settings=settings, dtype=torch.bfloat16, more={"use_cache": False})
 
 
 @entry()
 def llama_decode_static_cache():
-    return plain.CachedDecoder(), lambda batch: {"x": floats(batch, 1, 32), "position": torch.tensor([3])}
+    length, dim, heads, wide, position = sized((8, 32, 4, 48, 3), (512, 1024, 16, 2816, 300))
+    return plain.CachedDecoder(length, dim, heads, wide), lambda batch: {"x": floats(batch, 1, dim), "position": torch.tensor([position])}
 
 
 @entry(library="transformers")
 def qwen3_layer():
-    return transformers_model("Qwen3", settings=DECODER, more={"use_cache": False})
+    settings = decoder(1024, 16, 8, 128, 3072)  # Qwen3 0.6B
+    return transformers_model("Qwen3", sequence=sized(12, 256), settings=settings, more={"use_cache": False})
 
 
 @entry(library="transformers")
 def mistral_sliding_window():
-    return transformers_model("Mistral", settings={**DECODER, "sliding_window": 4}, more={"use_cache": False})
+    settings = decoder(1024, 16, 4, 64, 3584, sliding_window=sized(4, 128))
+    return transformers_model("Mistral", sequence=sized(12, 512), settings=settings, more={"use_cache": False})
 
 
 @entry(library="transformers")
 def mixtral_experts():
-    return transformers_model("Mixtral", settings={**DECODER, "num_local_experts": 4, "experts_implementation": "eager"}, more={"use_cache": False})
+    settings = decoder(1024, 16, 4, 64, 3584, num_local_experts=sized(4, 8), experts_implementation="eager")
+    return transformers_model("Mixtral", settings=settings, more={"use_cache": False})
 
 
 @entry(library="transformers")
 def gemma2_soft_cap():
-    return transformers_model("Gemma2", settings={**DECODER, "attn_logit_softcapping": 5.0}, more={"use_cache": False})
+    settings = decoder(2304, 8, 4, 256, 9216, attn_logit_softcapping=sized(5.0, 50.0))  # Gemma 2 2B
+    return transformers_model("Gemma2", sequence=sized(12, 256), settings=settings, more={"use_cache": False})
 
 
 @entry(library="transformers")
 def t5_block():
     def inputs(batch):
-        return {"inputs_embeds": floats(batch, 10, 32), "decoder_inputs_embeds": floats(batch, 6, 32), "use_cache": False}
+        width, one, other = sized((32, 10, 6), (768, 128, 128))
+        return {"inputs_embeds": floats(batch, one, width), "decoder_inputs_embeds": floats(batch, other, width), "use_cache": False}
 
-    return transformers_model("T5", inputs=inputs, settings={"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 1, "num_heads": 4})
+    settings = sized({"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4}, {"d_model": 768, "d_kv": 64, "d_ff": 3072, "num_heads": 12})
+    return transformers_model("T5", inputs=inputs, settings={"num_layers": 1, **settings})
+
+
+def encoder_decoder():
+    width, heads, wide = sized((32, 4, 48), (768, 12, 3072))
+    return {"d_model": width, "decoder_layers": 1, "encoder_layers": 1, "decoder_attention_heads": heads, "encoder_attention_heads": heads,
+            "decoder_ffn_dim": wide, "encoder_ffn_dim": wide}
 
 
 @entry(library="transformers")
 def bart_decoder_layer():
     def inputs(batch):
-        return {"inputs_embeds": floats(batch, 6, 32), "encoder_hidden_states": floats(batch, 10, 32), "use_cache": False}
+        width, own, other = sized((32, 6, 10), (768, 128, 128))
+        return {"inputs_embeds": floats(batch, own, width), "encoder_hidden_states": floats(batch, other, width), "use_cache": False}
 
-    sizes = {"d_model": 32, "decoder_layers": 1, "encoder_layers": 1, "decoder_attention_heads": 4, "encoder_attention_heads": 4,
-             "decoder_ffn_dim": 48, "encoder_ffn_dim": 48}
-    return transformers_model("Bart", inputs=inputs, settings=sizes, pick=lambda model: model.decoder)
+    return transformers_model("Bart", inputs=inputs, settings=encoder_decoder(), pick=lambda model: model.decoder)
 
 
 @entry(library="transformers")
 def whisper_encoder():
-    sizes = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
-             "encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "num_mel_bins": 16, "max_source_positions": 20, "pad_token_id": 0,
-             "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
-    return transformers_model("Whisper", inputs=lambda batch: {"input_features": floats(batch, 16, 40)}, settings=sizes,
+    bins, positions = sized((16, 20), (80, 1500))
+    settings = {**encoder_decoder(), "num_mel_bins": bins, "max_source_positions": positions, "pad_token_id": 0, "bos_token_id": 1,
+                "eos_token_id": 2, "decoder_start_token_id": 1}
+    return transformers_model("Whisper", inputs=lambda batch: {"input_features": floats(batch, bins, 2 * positions)}, settings=settings,
                               pick=lambda model: model.encoder)
 
 
 @entry(library="transformers")
 def vit_layer():
-    return transformers_model("ViT", inputs=lambda batch: {"pixel_values": floats(batch, 3, 16, 16)}, settings={"image_size": 16, "patch_size": 4})
+    size, patch = sized((16, 4), (224, 16))
+    settings = {"image_size": size, "patch_size": patch}
+    return transformers_model("ViT", inputs=images(3, size, "pixel_values"), settings=settings)
 
 
 @entry(library="transformers")
 def clip_model():
     library = importlib.import_module("transformers")
-    both = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 48}
-    config = library.CLIPConfig(text_config={**both, "vocab_size": 99, "max_position_embeddings": 16, "eos_token_id": 2},
-                                vision_config={**both, "image_size": 16, "patch_size": 4}, projection_dim=24)
+
+    def layer(width, heads, wide):
+        return {"hidden_size": width, "num_hidden_layers": 1, "num_attention_heads": heads, "intermediate_size": wide}
+
+    text, vision, projection = sized((layer(32, 4, 48), layer(32, 4, 48), 24), (layer(512, 8, 2048), layer(768, 12, 3072), 512))
+    words, positions, length, size, patch = sized((99, 16, 8, 16, 4), (49408, 77, 77, 224, 32))
+    config = library.CLIPConfig(text_config={**text, "vocab_size": words, "max_position_embeddings": positions, "eos_token_id": 2},
+                                vision_config={**vision, "image_size": size, "patch_size": patch}, projection_dim=projection)
 
     def inputs(batch):
-        return {"input_ids": tokens(batch, 8), "pixel_values": floats(batch, 3, 16, 16)}
+        return {"input_ids": tokens(batch, length), "pixel_values": floats(batch, 3, size, size)}
 
     return library.CLIPModel(config), inputs
 
 
 @entry(library="transformers")
 def deberta_v2_layer():
-    sizes = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8, "max_relative_positions": 16, "norm_rel_ebd": "layer_norm"}
-    return transformers_model("DebertaV2", settings=sizes)
+    buckets, positions = sized((8, 16), (256, 512))
+    settings = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": buckets, "max_relative_positions": positions,
+                "norm_rel_ebd": "layer_norm"}
+    return transformers_model("DebertaV2", settings=settings)
 
 
 @entry(library="transformers")
 def wav2vec2_features():
-    sizes = {"conv_dim": (16, 16), "conv_stride": (4, 2), "conv_kernel": (8, 4), "num_feat_extract_layers": 2, "apply_spec_augment": False,
-             "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4, "layerdrop": 0.0}
-    return transformers_model("Wav2Vec2", inputs=lambda batch: {"input_values": floats(batch, 200)}, settings=sizes)
+    small = {"conv_dim": (16, 16), "conv_stride": (4, 2), "conv_kernel": (8, 4), "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 8,
+             "num_conv_pos_embedding_groups": 4}
+    settings = {**sized(small, {}), "apply_spec_augment": False, "layerdrop": 0.0}  # the real one's are the library's own
+    return transformers_model("Wav2Vec2", inputs=lambda batch: {"input_values": floats(batch, sized(200, 16000))}, settings=settings)
 
 
 @entry(library="transformers")
 def mamba_mixer():
-    return transformers_model("Mamba", sequence=6, settings={"state_size": 4, "expand": 2, "conv_kernel": 4}, more={"use_cache": False})
+    # The graph unrolls the sequence: a long one compiles for minutes.
+    settings = {"state_size": sized(4, 16), "expand": 2, "conv_kernel": 4}
+    return transformers_model("Mamba", sequence=sized(6, 64), settings=settings, more={"use_cache": False})
 
 
 @entry(library="transformers")
 def segformer_layer():
-    sizes = {"num_encoder_blocks": 2, "depths": [1, 1], "sr_ratios": [2, 1], "hidden_sizes": [16, 32], "patch_sizes": [7, 3], "strides": [4, 2],
-             "num_attention_heads": [2, 4], "mlp_ratios": [2, 2]}
-    return transformers_model("Segformer", inputs=lambda batch: {"pixel_values": floats(batch, 3, 32, 32)}, settings=sizes)
-
-
-def images(channels, size):
-    return lambda batch: {"x": floats(batch, channels, size, size)}
+    settings = {"num_encoder_blocks": 2, "depths": [1, 1], "patch_sizes": [7, 3], "strides": [4, 2]}
+    settings |= sized({"sr_ratios": [2, 1], "hidden_sizes": [16, 32], "num_attention_heads": [2, 4], "mlp_ratios": [2, 2]},
+                      {"sr_ratios": [8, 4], "hidden_sizes": [64, 128], "num_attention_heads": [1, 2], "mlp_ratios": [4, 4]})
+    size = sized(32, 224)
+    return transformers_model("Segformer", inputs=images(3, size, "pixel_values"), settings=settings)
 
 
 def vision(name):
@@ -199,40 +247,48 @@ def vision(name):
 
 @entry(library="torchvision")
 def resnet50():
-    return vision("models").resnet50(num_classes=10), images(3, 32)
+    return vision("models").resnet50(num_classes=sized(10, 1000)), images(3, sized(32, 224))
 
 
 @entry(library="torchvision")
 def convnext_block():
-    return vision("models.convnext").CNBlock(16, layer_scale=0.5, stochastic_depth_prob=0.0), lambda batch: {"input": floats(batch, 16, 10, 10)}
+    width, size = sized((16, 10), (96, 56))
+    return vision("models.convnext").CNBlock(width, layer_scale=0.5, stochastic_depth_prob=0.0), images(width, size, "input")
 
 
 @entry(library="torchvision")
 def efficientnet_mbconv():
     found = vision("models.efficientnet")
-    config = found.MBConvConfig(4, 3, 1, 16, 16, 1)
-    return found.MBConv(config, stochastic_depth_prob=0.2, norm_layer=nn.BatchNorm2d), lambda batch: {"input": floats(batch, 16, 10, 10)}
+    expansion, kernel, width, size = sized((4, 3, 16, 10), (6, 5, 40, 28))
+    config = found.MBConvConfig(expansion, kernel, 1, width, width, 1)
+    return found.MBConv(config, stochastic_depth_prob=0.2, norm_layer=nn.BatchNorm2d), images(width, size, "input")
 
 
 @entry(library="torchvision")
 def mobilenet_v3():
-    return vision("models").mobilenet_v3_small(num_classes=10), images(3, 32)
+    return vision("models").mobilenet_v3_small(num_classes=sized(10, 1000)), images(3, sized(32, 224))
 
 
 @entry(library="torchvision")
 def swin_block():
     found = vision("models.swin_transformer")
-    return found.SwinTransformerBlock(16, 4, window_size=[4, 4], shift_size=[2, 2]), lambda batch: {"x": floats(batch, 8, 8, 16)}
+    width, heads, window, size = sized((16, 4, 4, 8), (96, 3, 7, 56))
+    model = found.SwinTransformerBlock(width, heads, window_size=[window, window], shift_size=[window // 2, window // 2])
+    return model, lambda batch: {"x": floats(batch, size, size, width)}
 
 
 @entry(library="torchvision")
 def deeplab_head():
-    return vision("models.segmentation.deeplabv3").DeepLabHead(32, 5, atrous_rates=(2, 3, 4)), lambda batch: {"input": floats(batch, 32, 12, 12)}
+    width, classes, rates, size = sized((32, 5, (2, 3, 4), 12), (2048, 21, (12, 24, 36), 28))
+    return vision("models.segmentation.deeplabv3").DeepLabHead(width, classes, atrous_rates=rates), images(width, size, "input")
 
 
 @entry(library="torchvision", trains=False)
 def faster_rcnn():
     found = vision("models.detection")
+    if _real:
+        model = found.fasterrcnn_resnet50_fpn(weights=None, weights_backbone=None, min_size=320, max_size=640)
+        return model, lambda batch: {"images": list(torch.rand(batch, 3, 320, 320))}
     backbone = found.backbone_utils.resnet_fpn_backbone(backbone_name="resnet18", weights=None, trainable_layers=5, returned_layers=[3, 4])
     anchors = found.anchor_utils.AnchorGenerator(((16,), (32,), (48,)), ((1.0,),) * 3)
     pool = importlib.import_module("torchvision.ops").MultiScaleRoIAlign(featmap_names=["0", "1"], output_size=3, sampling_ratio=2)
@@ -244,8 +300,9 @@ def faster_rcnn():
 @entry(library="torchvision")
 def r2plus1d():
     found = vision("models.video.resnet")
-    model = found.VideoResNet(found.BasicBlock, [found.Conv2Plus1D] * 4, [1, 1, 1, 1], found.R2Plus1dStem, num_classes=5)
-    return model, lambda batch: {"x": floats(batch, 3, 4, 16, 16)}
+    depth, classes, frames, size = sized((1, 5, 4, 16), (2, 400, 16, 112))
+    model = found.VideoResNet(found.BasicBlock, [found.Conv2Plus1D] * 4, [depth] * 4, found.R2Plus1dStem, num_classes=classes)
+    return model, lambda batch: {"x": floats(batch, 3, frames, size, size)}
 
 
 def graph_network(name, own, **more):
@@ -258,9 +315,9 @@ def graph_network(name, own, **more):
 
 
 def edges(batch):
-    """Nodes and edges of `batch` graphs; each node has an edge that comes in."""
-    nodes = 5 * batch
-    return {"x": floats(nodes, 16), "edge_index": torch.stack([torch.randint(nodes, (4 * nodes,)), torch.arange(4 * nodes) % nodes])}
+    """Nodes and edges of `batch` graphs; each node has edges that come in. The real ones are of one large graph."""
+    nodes, count, width = sized((5 * batch, 20 * batch, 16), (10000, 80000, 128))
+    return {"x": floats(nodes, width), "edge_index": torch.stack([torch.randint(nodes, (count,)), torch.arange(count) % nodes])}
 
 
 class Named(nn.Module):
@@ -279,79 +336,99 @@ class Named(nn.Module):
 
 @entry()
 def gcn_conv():
-    return Named(graph_network("GCNConv", plain.GraphConvolution, in_channels=16, out_channels=24)), edges
+    inside, outside = sized((16, 24), (128, 256))
+    own = functools.partial(plain.GraphConvolution, inside, outside)
+    return Named(graph_network("GCNConv", own, in_channels=inside, out_channels=outside)), edges
 
 
 @entry()
 def gatv2_conv():
-    return Named(graph_network("GATv2Conv", plain.GraphAttention, in_channels=16, out_channels=12, heads=2)), edges
+    inside, outside, heads = sized((16, 12, 2), (128, 32, 8))
+    own = functools.partial(plain.GraphAttention, inside, outside, heads)
+    return Named(graph_network("GATv2Conv", own, in_channels=inside, out_channels=outside, heads=heads)), edges
 
 
 @entry()
 def sage_conv():
-    return Named(graph_network("SAGEConv", plain.GraphMean, in_channels=16, out_channels=24)), edges
+    inside, outside = sized((16, 24), (128, 256))
+    own = functools.partial(plain.GraphMean, inside, outside)
+    return Named(graph_network("SAGEConv", own, in_channels=inside, out_channels=outside)), edges
 
 
 @entry()
 def gin_conv_pooled():
-    network = nn.Sequential(nn.Linear(16, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 24))
-    model = Named(graph_network("GINConv", plain.GraphIsomorphism, nn=network, eps=0.1), pooled=True)
-    return model, lambda batch: {**edges(batch), "graph": torch.arange(5 * batch) % 2}
+    inside, wide, outside = sized((16, 32, 24), (128, 256, 128))
+    network = nn.Sequential(nn.Linear(inside, wide), nn.BatchNorm1d(wide), nn.ReLU(), nn.Linear(wide, outside))
+    own = functools.partial(plain.GraphIsomorphism, inside, wide, outside)
+    model = Named(graph_network("GINConv", own, nn=network, eps=0.1), pooled=True)
+    return model, lambda batch: {**edges(batch), "graph": torch.arange(sized(5 * batch, 10000)) % 2}
 
 
 @entry()
 def schnet_interaction():
+    dim, centers = sized((16, 10), (128, 50))
+
     def inputs(batch):
-        return {**edges(batch), "distance": torch.rand(20 * batch) * 4}
+        return {**edges(batch), "distance": torch.rand(sized(20 * batch, 80000)) * 4}
 
     try:
         found = importlib.import_module("torch_geometric.nn.models.schnet")
     except ImportError:
-        return Named(plain.ContinuousFilter()), inputs
-    block = found.InteractionBlock(16, 10, 16, 5.0)
-    return Named(block), lambda batch: {**inputs(batch), "attributes": torch.rand(20 * batch, 10)}
+        return Named(plain.ContinuousFilter(dim, centers)), inputs
+    block = found.InteractionBlock(dim, centers, dim, 5.0)
+    return Named(block), lambda batch: {**inputs(batch), "attributes": torch.rand(sized(20 * batch, 80000), centers)}
 
 
 @entry()
 def pna_conv():
-    more = {"in_channels": 16, "out_channels": 24, "aggregators": ["mean", "max", "min", "std"], "scalers": ["identity", "amplification"],
+    inside, outside = sized((16, 24), (128, 128))
+    more = {"in_channels": inside, "out_channels": outside, "aggregators": ["mean", "max", "min", "std"], "scalers": ["identity", "amplification"],
             "deg": torch.tensor([0, 1, 2, 3, 10, 2])}
-    return Named(graph_network("PNAConv", plain.PrincipalNeighbours, **more)), edges
+    return Named(graph_network("PNAConv", functools.partial(plain.PrincipalNeighbours, inside, outside), **more)), edges
 
 
 @entry()
 def unet_resnet_block():
-    return plain.ResnetBlock2D(), lambda batch: {"x": floats(batch, 16, 8, 8), "time": floats(batch, 20)}
+    inside, outside, time, groups, size = sized((16, 24, 20, 4, 8), (320, 640, 1280, 32, 32))
+    model = plain.ResnetBlock2D(inside, outside, time, groups)
+    return model, lambda batch: {"x": floats(batch, inside, size, size), "time": floats(batch, time)}
 
 
 @entry()
 def basic_transformer_block():
-    return plain.BasicTransformerBlock(), lambda batch: {"x": floats(batch, 12, 32), "context": floats(batch, 7, 24)}
+    width, context, heads, wide, length, words = sized((32, 24, 4, 64, 12, 7), (640, 768, 8, 2560, 512, 77))
+    model = plain.BasicTransformerBlock(width, context, heads, wide)
+    return model, lambda batch: {"x": floats(batch, length, width), "context": floats(batch, words, context)}
 
 
 @entry()
 def autoencoder_decoder_block():
-    return plain.AutoencoderDecoder(), images(16, 6)
+    width, groups, size = sized((16, 4, 6), (512, 32, 32))
+    return plain.AutoencoderDecoder(width, groups), images(width, size)
 
 
 @entry()
 def dit_block():
-    return plain.DiTBlock(), lambda batch: {"x": floats(batch, 12, 32), "condition": floats(batch, 32)}
+    width, heads, wide, length = sized((32, 4, 64, 12), (768, 12, 3072, 256))
+    return plain.DiTBlock(width, heads, wide), lambda batch: {"x": floats(batch, length, width), "condition": floats(batch, width)}
 
 
 @entry()
 def joint_block_lora():
-    return plain.JointBlock(), lambda batch: {"image": floats(batch, 9, 32), "text": floats(batch, 5, 32)}
+    width, heads, wide, pixels, words = sized((32, 4, 48, 9, 5), (1536, 24, 6144, 256, 154))
+    return plain.JointBlock(width, heads, wide), lambda batch: {"image": floats(batch, pixels, width), "text": floats(batch, words, width)}
 
 
 @entry()
 def encoder_and_lstm():
-    return plain.EncoderAndLstm(), lambda batch: {"x": floats(batch, 6, 32)}
+    width, heads, wide, hidden, classes, length = sized((32, 4, 64, 24, 8, 6), (512, 8, 2048, 512, 512, 128))
+    return plain.EncoderAndLstm(width, heads, wide, hidden, classes), lambda batch: {"x": floats(batch, length, width)}
 
 
 @entry()
 def conformer_stft():
-    return plain.Conformer(), lambda batch: {"wave": floats(batch, 400)}
+    width, heads, wide, hop, kernel, classes, length = sized((33, 3, 64, 32, 3, 5, 400), (256, 4, 1024, 160, 31, 128, 40960))
+    return plain.Conformer(width, heads, wide, hop, kernel, classes), lambda batch: {"wave": floats(batch, length)}
 
 
 def perceptron():

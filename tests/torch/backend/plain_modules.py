@@ -1,6 +1,6 @@
-"""Modules in plain PyTorch: blocks of networks whose library may be absent, written as that library computes them, with small sizes.
+"""Modules in plain PyTorch: blocks of networks whose library may be absent, written as that library computes them.
 
-Each class takes no arguments. modules.py says with which inputs it is called.
+Default arguments give the small sizes that tests compile. modules.py gives the real ones, and says with which inputs each class is called.
 """
 
 import torch
@@ -29,11 +29,11 @@ class ConvNorm(nn.Module):
 class EncoderAndLstm(nn.Module):
     """nn.TransformerEncoderLayer, then a 2-layer nn.LSTM."""
 
-    def __init__(self):
+    def __init__(self, dim=32, heads=4, wide=64, hidden=24, classes=8):
         super().__init__()
-        self.encoder = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.1, batch_first=True)
-        self.lstm = nn.LSTM(32, 24, num_layers=2, batch_first=True)
-        self.head = nn.Linear(24, 8)
+        self.encoder = nn.TransformerEncoderLayer(dim, heads, wide, dropout=0.1, batch_first=True)
+        self.lstm = nn.LSTM(dim, hidden, num_layers=2, batch_first=True)
+        self.head = nn.Linear(hidden, classes)
 
     def forward(self, x):
         y, (hidden, _) = self.lstm(self.encoder(x))
@@ -60,11 +60,11 @@ class Attention(nn.Module):
 class CachedDecoder(nn.Module):
     """One step of decoding: this token's keys and values are written into a static cache, which attention then reads."""
 
-    def __init__(self, length=8, dim=32, heads=4):
+    def __init__(self, length=8, dim=32, heads=4, wide=48):
         super().__init__()
         self.heads, self.length = heads, length
         self.norm, self.attention = nn.LayerNorm(dim), Attention(dim, heads)
-        self.up, self.gate, self.down = nn.Linear(dim, 48), nn.Linear(dim, 48), nn.Linear(48, dim)
+        self.up, self.gate, self.down = nn.Linear(dim, wide), nn.Linear(dim, wide), nn.Linear(wide, dim)
         self.register_buffer("keys", torch.zeros(1, heads, length, dim // heads))
         self.register_buffer("values", torch.zeros(1, heads, length, dim // heads))
 
@@ -83,11 +83,11 @@ class CachedDecoder(nn.Module):
 class ResnetBlock2D(nn.Module):
     """Of a UNet: group norms, convolutions, and the embedding of a time step."""
 
-    def __init__(self, inside=16, outside=24):
+    def __init__(self, inside=16, outside=24, time=20, groups=4):
         super().__init__()
-        self.norm1, self.conv1 = nn.GroupNorm(4, inside), nn.Conv2d(inside, outside, 3, padding=1)
-        self.time = nn.Linear(20, outside)
-        self.norm2, self.drop, self.conv2 = nn.GroupNorm(4, outside), nn.Dropout(0.1), nn.Conv2d(outside, outside, 3, padding=1)
+        self.norm1, self.conv1 = nn.GroupNorm(groups, inside), nn.Conv2d(inside, outside, 3, padding=1)
+        self.time = nn.Linear(time, outside)
+        self.norm2, self.drop, self.conv2 = nn.GroupNorm(groups, outside), nn.Dropout(0.1), nn.Conv2d(outside, outside, 3, padding=1)
         self.shortcut, self.scale = nn.Conv2d(inside, outside, 1), 1.0
 
     def forward(self, x, time):
@@ -98,11 +98,11 @@ class ResnetBlock2D(nn.Module):
 class BasicTransformerBlock(nn.Module):
     """Self attention, cross attention and a gated feed-forward part."""
 
-    def __init__(self, dim=32, context=24):
+    def __init__(self, dim=32, context=24, heads=4, wide=64):
         super().__init__()
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
-        self.own, self.cross = Attention(dim, 4), Attention(dim, 4, context)
-        self.gated, self.out = nn.Linear(dim, 2 * 64), nn.Linear(64, dim)
+        self.own, self.cross = Attention(dim, heads), Attention(dim, heads, context)
+        self.gated, self.out = nn.Linear(dim, 2 * wide), nn.Linear(wide, dim)
 
     def forward(self, x, context):
         x = x + self.own(self.norms[0](x))
@@ -114,9 +114,9 @@ class BasicTransformerBlock(nn.Module):
 class AutoencoderDecoder(nn.Module):
     """A block of an image decoder: two residual blocks, attention over pixels, nearest upsampling."""
 
-    def __init__(self, dim=16):
+    def __init__(self, dim=16, groups=4):
         super().__init__()
-        self.norms = nn.ModuleList(nn.GroupNorm(4, dim, eps=1e-6) for _ in range(3))
+        self.norms = nn.ModuleList(nn.GroupNorm(groups, dim, eps=1e-6) for _ in range(3))
         self.convs = nn.ModuleList(nn.Conv2d(dim, dim, 3, padding=1) for _ in range(3))
         self.attention = Attention(dim, 1)
 
@@ -131,11 +131,11 @@ class AutoencoderDecoder(nn.Module):
 class DiTBlock(nn.Module):
     """Layer norms without weights whose shift, scale and gate come from a condition."""
 
-    def __init__(self, dim=32):
+    def __init__(self, dim=32, heads=4, wide=64):
         super().__init__()
         self.norm1, self.norm2 = (nn.LayerNorm(dim, elementwise_affine=False, eps=1e-6) for _ in range(2))
-        self.attention, self.modulation = Attention(dim, 4), nn.Linear(dim, 6 * dim)
-        self.mlp = nn.Sequential(nn.Linear(dim, 64), nn.GELU(approximate="tanh"), nn.Linear(64, dim))
+        self.attention, self.modulation = Attention(dim, heads), nn.Linear(dim, 6 * dim)
+        self.mlp = nn.Sequential(nn.Linear(dim, wide), nn.GELU(approximate="tanh"), nn.Linear(wide, dim))
 
     def forward(self, x, condition):
         shift1, scale1, gate1, shift2, scale2, gate2 = self.modulation(F.silu(condition)).unsqueeze(1).chunk(6, dim=-1)
@@ -146,13 +146,13 @@ class DiTBlock(nn.Module):
 class JointBlock(nn.Module):
     """Image and text tokens attend together, each with projections of its own, and leave apart."""
 
-    def __init__(self, dim=32, heads=4):
+    def __init__(self, dim=32, heads=4, wide=48):
         super().__init__()
         self.heads = heads
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(2))
         self.qkv = nn.ModuleList(nn.Linear(dim, 3 * dim) for _ in range(2))
         self.outs = nn.ModuleList(nn.Linear(dim, dim) for _ in range(2))
-        self.mlps = nn.ModuleList(nn.Sequential(nn.Linear(dim, 48), nn.GELU(), nn.Linear(48, dim)) for _ in range(2))
+        self.mlps = nn.ModuleList(nn.Sequential(nn.Linear(dim, wide), nn.GELU(), nn.Linear(wide, dim)) for _ in range(2))
 
     def forward(self, image, text):
         streams, parts = (image, text), []
@@ -170,24 +170,28 @@ class JointBlock(nn.Module):
 class Conformer(nn.Module):
     """A spectrum by a complex Fourier transform, a Conformer layer, and a count of which classes were predicted."""
 
-    def __init__(self, dim=33):
+    def __init__(self, dim=33, heads=3, wide=64, hop=32, kernel=3, classes=5):
         super().__init__()
-        self.register_buffer("window", torch.hann_window(64))
-        self.inward, self.outward = nn.Linear(dim, 64), nn.Linear(64, dim)
+        self.hop, self.classes = hop, classes
+        self.register_buffer("window", torch.hann_window(2 * (dim - 1)))  # `dim` frequencies
+        self.inward, self.outward = nn.Linear(dim, wide), nn.Linear(wide, dim)
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(4))
-        self.attention = Attention(dim, 3)
-        self.point, self.depth, self.bn = nn.Conv1d(dim, 2 * dim, 1), nn.Conv1d(dim, dim, 3, padding=1, groups=dim), nn.BatchNorm1d(dim)
-        self.head = nn.Linear(dim, 5)
+        self.attention = Attention(dim, heads)
+        self.point, self.depth = nn.Conv1d(dim, 2 * dim, 1), nn.Conv1d(dim, dim, kernel, padding=kernel // 2, groups=dim)
+        self.bn, self.head = nn.BatchNorm1d(dim), nn.Linear(dim, classes)
 
     def forward(self, wave):
-        spectrum = torch.stft(wave, 64, hop_length=32, window=self.window, return_complex=True)
-        x = torch.log1p(spectrum.abs()).transpose(1, 2)
+        kind = wave.dtype
+        if kind in (torch.float16, torch.bfloat16):  # Fourier transforms know them hardly
+            wave = wave.float()
+        spectrum = torch.stft(wave, len(self.window), hop_length=self.hop, window=self.window.to(wave.dtype), return_complex=True)
+        x = torch.log1p(spectrum.abs()).transpose(1, 2).to(kind)
         x = x + 0.5 * self.outward(F.silu(self.inward(self.norms[0](x))))
         x = x + self.attention(self.norms[1](x))
         y = F.glu(self.point(self.norms[2](x).transpose(1, 2)), dim=1)
         x = x + F.silu(self.bn(self.depth(y))).transpose(1, 2)
         scores = self.head(self.norms[3](x))
-        return scores, torch.bincount(scores.argmax(-1).flatten(), minlength=5)
+        return scores, torch.bincount(scores.argmax(-1).flatten(), minlength=self.classes)
 
 
 def mean_of_neighbours(x, edges):
@@ -198,9 +202,9 @@ def mean_of_neighbours(x, edges):
 class GraphConvolution(nn.Module):
     """GCNConv: a sum over neighbours and the node itself, weighed by the roots of both degrees."""
 
-    def __init__(self):
+    def __init__(self, inside=16, outside=24):
         super().__init__()
-        self.linear, self.bias = nn.Linear(16, 24, bias=False), nn.Parameter(torch.zeros(24))
+        self.linear, self.bias = nn.Linear(inside, outside, bias=False), nn.Parameter(torch.zeros(outside))
 
     def forward(self, x, edges):
         loops = torch.arange(x.shape[0], device=x.device)
@@ -213,9 +217,9 @@ class GraphConvolution(nn.Module):
 class GraphAttention(nn.Module):
     """GATv2Conv: a softmax over each node's incoming edges."""
 
-    def __init__(self, heads=2, dim=12):
+    def __init__(self, inside=16, dim=12, heads=2):
         super().__init__()
-        self.heads, self.left, self.right = heads, nn.Linear(16, heads * dim), nn.Linear(16, heads * dim)
+        self.heads, self.left, self.right = heads, nn.Linear(inside, heads * dim), nn.Linear(inside, heads * dim)
         self.score = nn.Parameter(torch.randn(1, heads, dim) * 0.3)
 
     def forward(self, x, edges):
@@ -231,9 +235,9 @@ class GraphAttention(nn.Module):
 class GraphMean(nn.Module):
     """SAGEConv."""
 
-    def __init__(self):
+    def __init__(self, inside=16, outside=24):
         super().__init__()
-        self.neighbours, self.own = nn.Linear(16, 24), nn.Linear(16, 24, bias=False)
+        self.neighbours, self.own = nn.Linear(inside, outside), nn.Linear(inside, outside, bias=False)
 
     def forward(self, x, edges):
         return self.neighbours(mean_of_neighbours(x, edges)) + self.own(x)
@@ -242,9 +246,9 @@ class GraphMean(nn.Module):
 class GraphIsomorphism(nn.Module):
     """GINConv and a sum over the nodes of each graph."""
 
-    def __init__(self):
+    def __init__(self, inside=16, wide=32, outside=24):
         super().__init__()
-        self.eps, self.mlp = 0.1, nn.Sequential(nn.Linear(16, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 24))
+        self.eps, self.mlp = 0.1, nn.Sequential(nn.Linear(inside, wide), nn.BatchNorm1d(wide), nn.ReLU(), nn.Linear(wide, outside))
 
     def forward(self, x, edges, graph):
         y = self.mlp((1 + self.eps) * x + torch.zeros_like(x).index_add(0, edges[1], x[edges[0]]))
@@ -254,11 +258,11 @@ class GraphIsomorphism(nn.Module):
 class ContinuousFilter(nn.Module):
     """SchNet's interaction: messages weighed by a network of the distance, with a smooth cut-off."""
 
-    def __init__(self):
+    def __init__(self, dim=16, centers=10):
         super().__init__()
-        self.filter = nn.Sequential(nn.Linear(10, 16), nn.Softplus(), nn.Linear(16, 16))
-        self.inward, self.outward, self.last, self.cutoff = nn.Linear(16, 16, bias=False), nn.Linear(16, 16), nn.Linear(16, 16), 5.0
-        self.register_buffer("centers", torch.linspace(0, 5, 10))
+        self.filter = nn.Sequential(nn.Linear(centers, dim), nn.Softplus(), nn.Linear(dim, dim))
+        self.inward, self.outward, self.last, self.cutoff = nn.Linear(dim, dim, bias=False), nn.Linear(dim, dim), nn.Linear(dim, dim), 5.0
+        self.register_buffer("centers", torch.linspace(0, 5, centers))
 
     def forward(self, x, edges, distance):
         smooth = torch.exp(-((distance[:, None] - self.centers) ** 2))
@@ -271,9 +275,9 @@ class ContinuousFilter(nn.Module):
 class PrincipalNeighbours(nn.Module):
     """PNAConv: mean, largest, smallest and spread of the neighbours, each scaled by the degree."""
 
-    def __init__(self):
+    def __init__(self, inside=16, outside=24):
         super().__init__()
-        self.before, self.after = nn.Linear(32, 16), nn.Linear(16 + 8 * 16, 24)
+        self.before, self.after = nn.Linear(2 * inside, inside), nn.Linear(9 * inside, outside)
 
     def forward(self, x, edges):
         message = self.before(torch.cat([x[edges[1]], x[edges[0]]], dim=-1))
