@@ -140,6 +140,15 @@ def served(gm, regions, function, plain):
     return dynamic.served(gm, regions, graphs.symbols_of(gm), function, plain)
 
 
+def compiled_with(gm, regions, ordered, compiled):
+    """The function for a graph with plans; at sizes that they do not serve it is Inductor's."""
+    if not any(one["symbols"] for one in regions):
+        return compiled(with_plans(gm, regions, ordered))
+    with_regions, strides = afresh(lambda: compiled(with_plans(gm, regions, ordered)))
+    plain, others = afresh(lambda: compiled(graphs.copied(gm)))
+    return served(gm, regions, with_regions, plain) if strides == others else plain
+
+
 def compile_inner(ours, mode, patches, gm, inputs, **keywords):
     def compiled(graph):
         with torch._inductor.config.patch(patches):  # a session compiles also later, in a graph's first call
@@ -158,12 +167,10 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
             if session is not None:
                 return session.compile(gm, inputs, compiled, found, mode)
             regions = wanted_regions(found, ours["force"])
-            if regions and (ours["force"] or not any(one["symbols"] for one in regions)):
+            if regions and ours["force"]:
                 return compiled(with_plans(gm, regions, found["ordered"]))
             if regions:
-                with_regions, strides = afresh(lambda: compiled(with_plans(gm, regions, found["ordered"])))
-                plain, others = afresh(lambda: compiled(graphs.copied(gm)))
-                return served(gm, regions, with_regions, plain) if strides == others else plain
+                return compiled_with(gm, regions, found["ordered"], compiled)
             if ours["search"] == "queue":
                 jobs.queue(found["regions"], place_of(device_of(gm)))
     except Exception as error:  # errors here must not break the user's program

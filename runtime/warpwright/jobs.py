@@ -1,4 +1,4 @@
-"""The queue of searches: a job in the store for each region, with what its inputs are drawn like."""
+"""The queue of searches: jobs of regions in the store, with profiles of the regions' inputs."""
 
 import math
 
@@ -8,10 +8,10 @@ from . import core
 
 
 def queue(regions, place, values=None):
-    """Writes a job for each region that has no plan, or completes it.
+    """Writes a job for each region without a plan, or adds the profile that a job lacks.
 
-    @param values the graph's inputs at a real call, by name; None: no call is known, and only a later one tells what inputs are like
-    @return keys of the regions that nobody searched yet
+    @param values the graph's inputs in a real call, by name; None: jobs get no profile yet
+    @return keys of the regions that have not been searched yet
     """
     waiting = []
     for region in regions:
@@ -28,7 +28,8 @@ def queue(regions, place, values=None):
 
 
 def profile_of(value):
-    """What inputs are drawn like: {"low", "high"} of integers, {"mean", "std", "low"} of others; None: nothing is known."""
+    """Profile for drawing similar inputs: {"low", "high"} of integers, {"mean", "std", "low"} of
+    floating-point numbers; None if nothing is known."""
     if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
         return None
     if not value.dtype.is_floating_point:

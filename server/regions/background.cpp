@@ -115,7 +115,7 @@ std::vector<std::string> waiting_jobs(const Store &store) {
 }
 
 Result<void> search_waiting(const Store &store, const std::string &gpu, FileLock lock,
-                            const std::function<Result<void>(const std::string &key)> &search, std::stop_token stop) {
+                            const std::function<void(const std::string &key)> &search, std::stop_token stop) {
   std::set<std::string> begun;
   const auto next = [&]() -> std::optional<std::string> {
     for (const std::string &key : waiting_jobs(store))
@@ -129,13 +129,13 @@ Result<void> search_waiting(const Store &store, const std::string &gpu, FileLock
       TRY(wait_until_idle(gpu, stop));
       if (stop.stop_requested())
         return {};
-      if (const auto key = next()) { // others may have searched it meanwhile
+      if (const auto key = next()) { // another process may have searched the first meanwhile
         begun.insert(*key);
-        TRY(search(*key));
+        search(*key);
       }
     }
     held.reset();
-    if (next()) // it was queued by a program that still met the lock
+    if (next()) // queued by a program that found the lock taken
       held = TRY(lock_of(store.folder()));
   }
   return {};

@@ -1,7 +1,9 @@
-// A search that runs beside the user's program: out of its terminal, at the lowest CPU priority, once for each folder of a store.
+// Background search: a process that is detached from the user's program and terminal and has the lowest CPU priority.
+// Each folder of a store has one at most.
 //
-// It searches one region at a time, each with a runner of its own, and begins a region only after the GPU was idle. So it holds nothing on
-// the GPU while it waits, and the GPU's use is never its own. It does not interrupt a region when the user's kernels come back.
+// It searches one region at a time, each with a new runner, and begins a region only after the GPU was idle. So it holds
+// nothing on the GPU while it waits, and the use that NVML reports is never its own. A region is not interrupted when the
+// user's kernels start again.
 #pragma once
 
 #include "regions/store.h"
@@ -15,20 +17,20 @@
 
 namespace warpwright::server {
 
-/// The lock of a folder's background search. nullopt: one is running. Errors: as FileLock::try_take().
+/// The lock of a folder's background search; nullopt: one is running. Errors: as FileLock::try_take().
 Result<std::optional<FileLock>> lock_of(const std::filesystem::path &folder);
 
-/// Goes on in a child in a session of its own, which writes its output to `log` from the start; the calling process exits here with code 0.
-/// Call it before any thread is made. Errors: the log cannot be written; there is no room for a process.
+/// Continues in a child process with a new session, whose output replaces the file `log`; the calling process exits
+/// here with code 0. Call it before any thread is made. Errors: the log cannot be written; fork() fails.
 Result<void> detach(const std::filesystem::path &log);
-/// Empties a log that is longer than a few hundred pages.
+/// Empties a log of more than 1 MiB.
 void shorten_log(int descriptor);
 
-/// A thread that calls `request_stop` once the process has ended, at once if there is none; 0: no process is watched. It ends this
-/// process where a stop was requested and is not obeyed for some seconds, as when a runner starts.
+/// A thread that calls `request_stop` once a process has ended or if there is none; process 0 is not watched. It also
+/// ends this process 5 s after a stop was requested, since the start of a runner cannot be stopped otherwise.
 std::jthread watch(pid_t process, std::function<void()> request_stop, std::stop_token stop);
 
-/// Whether a GPU was idle long enough. Thread: one.
+/// Decides whether a GPU was idle long enough. Thread: one.
 class IdleTime {
 public:
   using Clock = std::chrono::steady_clock;
@@ -41,14 +43,14 @@ private:
   std::optional<Clock::time_point> since_;
 };
 
-/// Jobs that nobody searched and whose inputs are known from a real call, by key.
+/// Keys of jobs that have not been searched and have a profile of their inputs.
 std::vector<std::string> waiting_jobs(const regions::Store &store);
 
-/// Searches what waits in the store, and what is queued meanwhile, until nothing waits. A job whose search left it waiting is not begun twice.
+/// Searches waiting jobs, also those that are queued meanwhile, until there are none. No job is begun twice.
 /// @param gpu UUID of the GPU that must be idle before each search; empty: none
-/// @param lock of the store's folder
-/// Errors: NVML does not tell how busy the GPU is; those of `search`.
+/// @param lock lock_of() the store's folder
+/// Errors: NVML does not tell how busy the GPU is.
 Result<void> search_waiting(const regions::Store &store, const std::string &gpu, FileLock lock,
-                            const std::function<Result<void>(const std::string &key)> &search, std::stop_token stop);
+                            const std::function<void(const std::string &key)> &search, std::stop_token stop);
 
 } // namespace warpwright::server

@@ -89,7 +89,8 @@ int run_in_background(Command &command) {
   const auto search = [&](const std::string &key) {
     server::shorten_log(STDOUT_FILENO);
     command.search.keys = {key};
-    return run(command, interrupt.token());
+    if (const auto done = run(command, interrupt.token()); !done)
+      say({{"event", "failed"}, {"key", key}, {"message", describe(done.error())}}); // others may succeed
   };
   return report(server::search_waiting(store, command.idle_gpu, std::move(**lock), search, interrupt.token()));
 }

@@ -667,7 +667,7 @@ class Online(Case):
         self.assertTrue(any("nonexistent" in text for text in dynamo._said))
 
     def test_a_job_keeps_the_first_profile(self):
-        region = {"key": "a" * 64, "has_plan": False, "program": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
+        region = {"key": "a" * 64, "has_plan": False, "program": {}, "sizes": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
         for value, low in ((None, None), (torch.tensor([3, 4]), 3), (torch.tensor([5]), 3)):
             self.assertEqual(jobs.queue([region], self.place, None if value is None else {"x": value}), [region["key"]])
             profile = self.records("jobs")[region["key"]]["profile"]
