@@ -1,5 +1,6 @@
 // Sessions with Python files against fakes: what a GPU's verdict looks like in the editor, and how a problem of a module is shown.
 #include "analysis/python/module_facts.h"
+#include "support/hash.h"
 #include "tests/server/fake_environment.h"
 
 #include <algorithm>
@@ -200,6 +201,39 @@ TEST_CASE("the end of an optimization advises what is faster") {
     if (message.method == "$/progress" && message.params.at("value").at("kind") == "end")
       end = message.params.at("value").value("message", "");
   CHECK(end.starts_with("keep torch.compile: ..."));
+}
+
+TEST_CASE("the hover of a class shows what warpwright.optimize found, and whether it is stale") {
+  ModuleSession given;
+  const auto asked = std::make_shared<std::vector<std::string>>();
+  given.environment.model_report = [asked](const std::string &class_name, const std::string &path) {
+    asked->push_back(path + ":" + class_name);
+    return regions::ModelReport{.class_name = "Twice",
+                                .file_hash = sha256_hex(kText),
+                                .mode = "default",
+                                .device = "NVIDIA H200",
+                                .date = "2026-01-02T",
+                                .graphs = 2,
+                                .breaks = 1,
+                                .operators = 12,
+                                .covered = 10,
+                                .plans = 3,
+                                .gains = {{1.2, 1.1, 1.3}}};
+  };
+  Session session(given.environment, given.runner, given.rows);
+  LspClient &client = session.client;
+  client.initialize();
+  client.open(kUri, kText);
+  client.wait_for_diagnostics(kUri, 1);
+  CHECK(asked->empty()); // opening reads no report
+  const std::string found =
+      "`warpwright.optimize` (mode default): 2 graphs, 1 graph break, 10 of 12 operators in "
+      "regions, 3 plans used, 1.20x [1.10, 1.30] of torch.compile for a graph as called. NVIDIA "
+      "H200, 2026-01-02";
+  CHECK(hover_text(client).find(found + ".") != std::string::npos);
+  CHECK(*asked == std::vector<std::string>{"/p/model.py:Twice"});
+  client.edit(kUri, "x + x", "x + 1");
+  CHECK(hover_text(client).find(found + "; **stale**") != std::string::npos);
 }
 
 TEST_CASE("a problem of a module is shown at its line until the module changes") {
