@@ -3,6 +3,7 @@
 // They return {"error": TEXT} or the documented object. The caller frees each text with ww_free(). Thread: any.
 #include "regions/partition.h"
 #include "regions/program.h"
+#include "regions/report.h"
 #include "regions/shape_range.h"
 #include "regions/store.h"
 #include "runner/measure/median_interval.h"
@@ -131,6 +132,7 @@ Store::Kind kind_of(const std::string &name) {
   return name == "plan"      ? Store::Kind::Plan
          : name == "job"     ? Store::Kind::Job
          : name == "binding" ? Store::Kind::Binding
+         : name == "report"  ? Store::Kind::Report
                              : Store::Kind::Quarantine;
 }
 
@@ -139,8 +141,14 @@ json read_record(const json &request) {
   return {{"record", found ? *found : json()}};
 }
 
+/// A report's key is made of its class and file, so the request has none.
 json write_record(const json &request) {
-  const auto written = store_of(request).write(kind_of(request.at("kind")), request.at("key"), request.at("record"));
+  const Store::Kind kind = kind_of(request.at("kind"));
+  const json &record = request.at("record");
+  const std::string key = kind == Store::Kind::Report
+                              ? report_key(record.at("class"), record.at("file"))
+                              : request.at("key").get<std::string>();
+  const auto written = store_of(request).write(kind, key, record);
   return written ? json::object() : failure(written.error());
 }
 
@@ -191,7 +199,7 @@ using namespace warpwright::regions;
 char *ww_regions(const char *request) { return answered(request, regions_of); }
 /// {"store", "environment", "kind", "key"} -> {"record"}
 char *ww_read(const char *request) { return answered(request, read_record); }
-/// {"store", "environment", "kind", "key", "record"} -> {}
+/// {"store", "environment", "kind", "key" (not of a report), "record"} -> {}
 char *ww_write(const char *request) { return answered(request, write_record); }
 /// {"store", "environment", "plans"} -> {"digest"}
 char *ww_digest(const char *request) { return answered(request, digest); }

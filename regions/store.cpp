@@ -4,6 +4,7 @@
 #include "support/hash.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 namespace warpwright::regions {
@@ -13,6 +14,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kKeyLength = 64; // SHA-256 in hex digits
+constexpr std::uintmax_t kMostReportBytes = 64 << 10; // editors read reports while a user waits
 
 const char *folder_of(Store::Kind kind) {
   switch (kind) {
@@ -24,6 +26,8 @@ const char *folder_of(Store::Kind kind) {
     return "graphs";
   case Store::Kind::Quarantine:
     return "quarantine";
+  case Store::Kind::Report:
+    return "reports";
   }
   return "";
 }
@@ -43,9 +47,25 @@ Store Store::at(fs::path folder) {
   return store;
 }
 
+fs::path Store::default_root() {
+  const auto value = [](const char *name) {
+    const char *text = std::getenv(name);
+    return fs::path(text ? text : "");
+  };
+  if (const fs::path chosen = value("WARPWRIGHT_STORE"); !chosen.empty())
+    return chosen;
+  const fs::path cache = value("XDG_CACHE_HOME"), home = value("HOME");
+  if (cache.empty() && home.empty())
+    return {};
+  return (cache.empty() ? home / ".cache" : cache) / "warpwright" / "store";
+}
+
 fs::path Store::path(Kind kind, const std::string &key) const { return folder_ / folder_of(kind) / (key + ".json"); }
 
 std::optional<json> Store::read(Kind kind, const std::string &key) const {
+  std::error_code error;
+  if (kind == Kind::Report && (fs::file_size(path(kind, key), error) > kMostReportBytes || error))
+    return std::nullopt;
   std::ifstream file(path(kind, key));
   json document = json::parse(file, nullptr, false);
   if (!document.is_object() || document.value("format", 0) != kFormat)

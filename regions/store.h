@@ -4,6 +4,7 @@
 //   ENVIRONMENT/jobs/KEY.json       a region without a search so far
 //   ENVIRONMENT/graphs/KEY.json     a binding: the regions of one whole graph whose plans made it faster, in one mode
 //   ENVIRONMENT/quarantine/KEY.json a plan that gave a wrong result here, with the reason
+//   ENVIRONMENT/reports/KEY.json    what optimize() found for one class, for editors: regions/report.h
 // ENVIRONMENT is a hash of all that a verdict depends on: GPU, driver, PyTorch and its libraries, precision flags.
 // Files are replaced as a whole, so a reader sees the old or the new file. A damaged file counts as absent.
 #pragma once
@@ -20,14 +21,18 @@ inline constexpr int kFormat = 1; ///< version of the record format; records of 
 
 class Store {
 public:
-  enum class Kind { Plan, Job, Binding, Quarantine };
+  enum class Kind { Plan, Job, Binding, Quarantine, Report };
 
   /// @param environment object with all that a verdict depends on; only its hash matters
   Store(const std::filesystem::path &root, const nlohmann::json &environment);
   /// The store in an environment's existing folder.
   static Store at(std::filesystem::path folder);
 
-  /// The record; nullopt when it is missing, damaged or of another format.
+  /// The user's store: WARPWRIGHT_STORE, else in the cache folder; must match store() of
+  /// runtime/warpwright/environment.py. Empty: neither XDG_CACHE_HOME nor HOME is set.
+  static std::filesystem::path default_root();
+
+  /// The record; nullopt when it is missing, damaged or of another format, or a report of more than 64 KiB.
   std::optional<nlohmann::json> read(Kind kind, const std::string &key) const;
   /// Replaces the record. Errors: a key that is no hash; a folder that cannot be written.
   Result<void> write(Kind kind, const std::string &key, nlohmann::json document) const;

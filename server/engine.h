@@ -45,6 +45,7 @@ struct OptimizeSummary {
   std::size_t tried = 0;
   std::size_t verified = 0;
   std::optional<model::Speedup> best; ///< best verified speedup from a GPU
+  std::string keep;   ///< torch modules: keep_text() of the best plan, which then is not `best`
   std::string policy; ///< CUDA kernels: the proposer, with a reason if it is not the chosen one
   std::string analysis; ///< the policy's last text on the kernel; empty: none
 };

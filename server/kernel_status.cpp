@@ -1,6 +1,7 @@
 // Decision table of kernel states, and texts of measured values.
 #include "server/kernel_status.h"
 
+#include "server/measured_text.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -18,6 +19,17 @@ bool is_confirmed(const runner::LedgerEntry &entry) {
   });
 }
 
+/// The fastest verified entry that was measured against every baseline; null: none.
+const runner::LedgerEntry *best_confirmed(const std::vector<const runner::LedgerEntry *> &entries) {
+  const runner::LedgerEntry *best = nullptr;
+  for (const runner::LedgerEntry *entry : entries)
+    if (entry->verdict.outcome == model::Outcome::Verified && entry->verdict.speedup &&
+        is_confirmed(*entry) &&
+        (!best || entry->verdict.speedup->ratio > best->verdict.speedup->ratio))
+      best = entry;
+  return best;
+}
+
 /// Order: confirmed before others, faster before slower, measured before checked. Ties keep the
 /// newest first.
 bool better(const runner::LedgerEntry *a, const runner::LedgerEntry *b) {
@@ -33,6 +45,8 @@ KernelState state_of(const KernelStatus &status, const analysis::Kernel &kernel)
     return status.job->queued ? KernelState::Queued : KernelState::Measuring;
   if (status.applied && status.applied == status.best)
     return KernelState::Applied;
+  if (status.outrun && (status.best || !status.applied))
+    return KernelState::Outrun;
   if (status.best)
     return is_faster(status.best->verdict) ? KernelState::Faster : KernelState::Checked;
   if (status.applied)
@@ -82,6 +96,9 @@ KernelStatus kernel_status(const analysis::Kernel &kernel, const std::string &ha
   std::ranges::stable_sort(status.not_applicable, better);
   if (!status.offered.empty())
     status.best = status.offered.front();
+  if (const auto *plan = best_confirmed(status.current);
+      plan && plan->task.module && !keep_text(plan->verdict).empty())
+    status.outrun = plan;
   status.state = state_of(status, kernel);
   return status;
 }

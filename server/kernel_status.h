@@ -27,6 +27,7 @@ enum class KernelState {
   Faster,        ///< a verified variant is faster than the current code on a GPU
   Checked,       ///< variants are correct; the backend cannot time them
   NothingFaster, ///< variants were tried; no verified one is faster
+  Outrun,        ///< torch modules: PyTorch's own code is faster than the best verified plan
   Applied,       ///< the current code is a verified variant
   Stale,         ///< measured, but the code changed since
 };
@@ -42,6 +43,8 @@ struct KernelStatus {
   /// Verified variants, faster or checked, that cannot be written into the file; best first.
   std::vector<const runner::LedgerEntry *> not_applicable;
   const runner::LedgerEntry *applied = nullptr;
+  /// The best verified plan of a torch module, if keep_text() (measured_text.h) names faster code.
+  const runner::LedgerEntry *outrun = nullptr;
   std::optional<JobStatus> job;
 };
 

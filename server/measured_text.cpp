@@ -30,6 +30,12 @@ bool add(std::vector<BaselineRatio> &list, const model::Verdict &verdict, const 
   return false;
 }
 
+std::vector<BaselineRatio> faster_baselines(const model::Verdict &verdict) {
+  std::vector<BaselineRatio> list = strongest_baselines(verdict);
+  std::erase_if(list, [](const BaselineRatio &one) { return one.speedup.high >= 1; });
+  return list;
+}
+
 /// Reason why a verified variant has no time.
 std::string why_untimed(const model::Verdict &verdict) {
   for (const model::Check &check : verdict.checks)
@@ -52,6 +58,51 @@ std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict) {
                     verdict.as_called->candidate_time});
   add(list, verdict, "torch.compile");
   return list;
+}
+
+std::vector<BaselineRatio> strongest_baselines(const model::Verdict &verdict) {
+  std::vector<BaselineRatio> strongest;
+  for (const BaselineRatio &one : measured_baselines(verdict)) {
+    const auto same = std::ranges::find(strongest, regime_text(one), regime_text);
+    if (same == strongest.end())
+      strongest.push_back(one);
+    else if (one.speedup.ratio < same->speedup.ratio)
+      *same = one;
+  }
+  return strongest;
+}
+
+std::string form_of(const BaselineRatio &baseline) {
+  return baseline.name.substr(0, baseline.name.find('+'));
+}
+
+std::string regime_text(const BaselineRatio &baseline) {
+  return baseline.name.ends_with("+graph") ? "in a CUDA graph" : "as called";
+}
+
+std::string keep_text(const model::Verdict &verdict) {
+  const std::vector<BaselineRatio> faster = faster_baselines(verdict);
+  if (faster.empty())
+    return {};
+  const std::string form = form_of(faster.front());
+  std::string text = "keep " + form + ": ";
+  for (const BaselineRatio &one : faster) {
+    const bool is_first = &one == &faster.front();
+    text += (is_first ? "" : ", ") + (form_of(one) == form ? "" : form_of(one) + " ") +
+            printed("%.2fx", 1 / one.speedup.ratio) +
+            (is_first ? " faster than the best verified plan " : " ") + regime_text(one);
+  }
+  for (const BaselineRatio &one : strongest_baselines(verdict))
+    if (one.speedup.low > 1)
+      text += printed("; the plan is %.2fx faster ", one.speedup.ratio) + regime_text(one);
+  return text;
+}
+
+std::string slower_text(const model::Verdict &verdict) {
+  const std::string names =
+      joined(faster_baselines(verdict), " and ",
+             [](const BaselineRatio &one) { return form_of(one) + " " + regime_text(one); });
+  return names.empty() ? "" : "slower than " + names;
 }
 
 std::string module_summary(const model::Verdict &verdict) {

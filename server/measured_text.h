@@ -23,6 +23,23 @@ struct BaselineRatio {
 /// The measured baselines, in the order eager+graph, torch.compile+graph, eager, torch.compile.
 std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict);
 
+/// The strongest baseline of each way to call the module, in device time ("+graph") and as called:
+/// the one with the lowest speedup.
+std::vector<BaselineRatio> strongest_baselines(const model::Verdict &verdict);
+
+/// "torch.compile" for "torch.compile+graph".
+std::string form_of(const BaselineRatio &baseline);
+
+/// "in a CUDA graph" or "as called".
+std::string regime_text(const BaselineRatio &baseline);
+
+/// "keep torch.compile: 1.40x faster than the best verified plan as called": baselines that are
+/// faster than the plan by the whole interval, and where the plan is faster. Empty: none is faster.
+std::string keep_text(const model::Verdict &verdict);
+
+/// "slower than torch.compile as called": the same baselines, as a property of the plan. Empty: none.
+std::string slower_text(const model::Verdict &verdict);
+
 /// "1.80x eager+graph, 1.40x torch.compile+graph · verified · NVIDIA H200". Without a GPU or a
 /// time, the reason instead of the speedups.
 std::string module_summary(const model::Verdict &verdict);

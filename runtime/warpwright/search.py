@@ -7,6 +7,9 @@ that needs the user's model. Results are written to the store immediately, so th
 ends early loses no results.
 """
 
+import datetime
+import hashlib
+import inspect
 import json
 import os
 import random
@@ -15,6 +18,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 from .environment import place_of  # first, because it checks torch's version
 from . import calls, core, dynamo, jobs
@@ -220,6 +224,7 @@ def run_model(model, inputs, kwargs, train, session, mode, dimensions=None):
                 raise
             unmark(inputs, kwargs)
     torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()  # so that they count this call alone
     compiled = torch.compile(model, backend=dynamo.backend, mode=mode)
     dynamo.Session.current = session
     try:
@@ -355,6 +360,7 @@ def optimize(model, example_inputs=(), *, kwargs=None, mode=None, dynamic=None, 
     run_model(model, example_inputs, kwargs, train, confirming, mode, dimensions)
     found = Report(confirming.graphs.values(), mode, str(dimensions))
     progress.show(str(found).splitlines()[0], end=True)
+    found.keep(model)
     if apply:
         dynamo.compile_in_place(model, mode, dimensions)
     model.__dict__["_warpwright_report"] = found
@@ -376,6 +382,31 @@ class Report:
             lines += [f"    {count} x {reason}" for reason, count in sorted(graph.outside.items())]
         return "\n".join(lines) + self.more
 
+    def keep(self, model):
+        """Writes a record about the model's class, which editors show (regions/report.h). A class
+        without a file has none."""
+        try:
+            file = os.path.realpath(inspect.getsourcefile(type(model)) or "")
+            with open(file, "rb") as source:
+                text = source.read()
+        except (TypeError, OSError):
+            return
+        if not self.graphs:
+            return
+        place, chosen = self.graphs[0].place(), [graph for graph in self.graphs if graph.chosen]
+        bindings = [core.ask("read", kind="binding", key=graph.key, **graph.place())["record"] or {} for graph in chosen]
+        record = {"class": type(model).__qualname__, "module": type(model).__module__, "file": file,
+                  "file_hash": hashlib.sha256(text).hexdigest(), "mode": self.mode, "device": place["environment"]["device"],
+                  "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "graphs": len(self.graphs),
+                  "breaks": sum(torch._dynamo.utils.counters["graph_break"].values()),
+                  "operators": sum(graph.operators for graph in self.graphs), "covered": sum(graph.covered for graph in self.graphs),
+                  "plans": sum(len(graph.chosen) for graph in chosen),
+                  "gains": [{name: one[name] for name in ("ratio", "low", "high")} for one in bindings if one.get("ratio")]}
+        try:
+            core.ask("write", kind="report", record=record, **place)
+        except core.CoreError as error:
+            warnings.warn(f"warpwright: editors will not show this search: {error}", RuntimeWarning, stacklevel=3)
+
 
 def report(model):
     """The Report of optimize(). @raise ValueError for a model that was not optimized in this
@@ -389,12 +420,10 @@ def report(model):
 def explain(model, example_inputs=(), *, kwargs=None, mode=None, train=False):
     """Text about a model's graphs, graph breaks and regions, and the plans in use. Does not
     search."""
-    counters = torch._dynamo.utils.counters
-    counters.clear()
     looking = Looking()
     run_model(model, example_inputs, kwargs or {}, train, looking, mode)
     found = Report(looking.graphs.values(), mode)
-    breaks = dict(counters.get("graph_break", {}))
+    breaks = dict(torch._dynamo.utils.counters.get("graph_break", {}))
     text = [str(found)] + [f"  break: {why} ({count})" for why, count in breaks.items()]
     return "\n".join(text + [f"  {why}: {count} calls answered by ATen" for why, count in calls.fallbacks().items()])
 

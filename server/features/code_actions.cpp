@@ -132,9 +132,25 @@ void add_not_applicable(const Context &context, const KernelStatus &status,
   actions.push_back(std::move(action));
 }
 
+/// Adds "Keep torch.compile: ..." where PyTorch's own code is faster. It is disabled, because
+/// nothing has to be edited.
+void add_keep(const Context &context, const KernelStatus &status,
+              std::vector<protocol::CodeAction> &actions) {
+  if (!status.outrun || !context.client.disabled_code_actions)
+    return;
+  std::string title = keep_text(status.outrun->verdict);
+  title.front() = 'K';
+  protocol::CodeAction action{title + " · " + status.outrun->verdict.device.name,
+                              protocol::kRewriteKind};
+  action.disabled =
+      protocol::CodeActionDisabled{"the code stays as it is; hover over the class for all ratios"};
+  actions.push_back(std::move(action));
+}
+
 void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
                         std::vector<protocol::CodeAction> &actions) {
   const KernelStatus status = context.status(kernel);
+  add_keep(context, status, actions);
   if (status.best)
     actions.push_back(lazy_action(context, kernel, apply_title(*status.best),
                                   protocol::kApplyCommand, model::hash(status.best->plan)));
@@ -161,6 +177,9 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
 namespace {
 
 std::string verdict_title(const runner::LedgerEntry &entry) {
+  const std::string slower = entry.task.module ? slower_text(entry.verdict) : "";
+  if (!slower.empty())
+    return "Apply variant, " + slower + ": " + module_summary(entry.verdict);
   if (entry.task.module && entry.verdict.device.kind == "cuda")
     return (is_faster(entry.verdict) ? "Apply verified variant: " : "Apply variant: ") +
            module_summary(entry.verdict);

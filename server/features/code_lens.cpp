@@ -55,12 +55,17 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
     return {"tried " + std::to_string(status.current.size()) +
                 (status.current.size() == 1 ? " variant" : " variants") + ", none verified faster",
             "try again", protocol::kOptimizeCommand};
+  case KernelState::Outrun:
+    return {keep_text(status.outrun->verdict) + " · " + status.outrun->verdict.device.name,
+            "optimise again", protocol::kOptimizeCommand};
   case KernelState::Applied: {
     const model::Verdict &verdict = status.applied->verdict;
-    return {"applied variant, " +
+    const std::string slower = kernel.task.task.module ? slower_text(verdict) : "";
+    return {"applied variant, " + (slower.empty() ? "" : slower + ": ") +
                 (verdict.device.kind != "cuda" ? std::string("checked on the CPU backend")
-                 : kernel.task.task.module || !verdict.speedup ? module_summary(verdict)
-                                                               : speedup_on_device(*verdict.speedup)),
+                 : kernel.task.task.module || !verdict.speedup
+                     ? module_summary(verdict)
+                     : speedup_on_device(*verdict.speedup)),
             "optimise further", protocol::kOptimizeCommand};
   }
   case KernelState::Stale:

@@ -5,6 +5,7 @@
 // on the strand, and each takes less than a millisecond.
 #pragma once
 
+#include "regions/report.h"
 #include "server/engine.h"
 #include "server/kernel_status.h"
 #include "server/protocol/extensions.h"
@@ -52,7 +53,9 @@ std::vector<protocol::CodeLens> code_lenses(const Context &context);
 Result<protocol::CodeLens> resolve_code_lens(const Context &context, protocol::CodeLens lens);
 
 /// Hover text on a kernel's name and on its launches.
-std::optional<protocol::Hover> hover(const Context &context, protocol::Position position);
+/// @param report shown if the name is that of its class
+std::optional<protocol::Hover> hover(const Context &context, protocol::Position position,
+                                     const std::optional<regions::ModelReport> &report = {});
 
 /// Quick fixes with their edits, and actions on kernels without edits, with a KernelReference as
 /// data.

@@ -5,6 +5,7 @@
 
 #include "server/features/proposed_text.h"
 #include "server/measured_text.h"
+#include "support/hash.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -175,18 +176,32 @@ void write_assumptions(std::ostream &out, const analysis::Kernel &kernel) {
     out << "- " << assumption << "\n";
 }
 
+/// "0.71x [0.66, 0.76] torch.compile in a CUDA graph, 1.50x [1.45, 1.55] eager as called"
+std::string strongest_text(const model::Verdict &verdict) {
+  return joined(strongest_baselines(verdict), ", ", [](const BaselineRatio &one) {
+    return speedup_text(one.speedup) + " " + form_of(one) + " " + regime_text(one);
+  });
+}
+
 /// Writes the shapes, baselines and bounds of a torch module.
 void write_module(std::ostream &out, const KernelStatus &status) {
   const runner::LedgerEntry *shown = status.best      ? status.best
                                      : status.applied ? status.applied
+                                     : status.outrun  ? status.outrun
                                                       : nullptr;
   const runner::LedgerEntry &any = shown ? *shown : status.entries->front();
   out << "\n`" << shapes_text(any.task) << "`\n";
+  if (status.outrun)
+    out << "\n**The advice: " << keep_text(status.outrun->verdict) << ".**\n";
   if (!shown)
     return;
   const model::Verdict &verdict = shown->verdict;
+  const bool is_applied = shown == status.applied && !status.best;
   if (const std::string table = baseline_table(verdict); !table.empty())
-    out << (status.best ? "\nThe best of them:\n\n" : "\nAs it is now:\n\n") << table;
+    out << (is_applied ? "\nAs it is now"
+                       : "\nThe best of them (" + cell(moves_text(shown->plan.moves)) + ")")
+        << " against PyTorch's fastest: " << strongest_text(verdict) << ".\n\n"
+        << table;
   if (const std::string bound = bound_text(verdict); !bound.empty())
     out << "\nBound by " << bound << ".\n";
   if (const std::string library = library_text(verdict); !library.empty())
@@ -221,9 +236,29 @@ void write_measured(std::ostream &out, const KernelStatus &status) {
     out << "\nNo GPU measured these: outcomes prove correctness, not speed.\n";
 }
 
+std::string counted(int count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// Writes the report of warpwright.optimize() about the class.
+void write_report(std::ostream &out, const regions::ModelReport &report, const std::string &text) {
+  out << "\n`warpwright.optimize` (mode " << cell(report.mode)
+      << "): " << counted(report.graphs, "graph") << ", " << counted(report.breaks, "graph break")
+      << ", " << report.covered << " of " << counted(report.operators, "operator")
+      << " in regions, " << counted(report.plans, "plan") << " used";
+  for (const regions::GraphGain &gain : report.gains)
+    out << ", "
+        << speedup_text(model::Speedup{.ratio = gain.ratio, .low = gain.low, .high = gain.high})
+        << " of torch.compile for a graph as called";
+  out << ". " << cell(report.device) << ", " << cell(report.date).substr(0, 10)
+      << (report.file_hash == sha256_hex(text) ? "" : "; **stale**: the file changed since")
+      << ".\n";
+}
+
 } // namespace
 
-std::optional<protocol::Hover> hover(const Context &context, protocol::Position position) {
+std::optional<protocol::Hover> hover(const Context &context, protocol::Position position,
+                                     const std::optional<regions::ModelReport> &report) {
   const Snapshot::Hit hit = context.snapshot.hit(context.snapshot.positions.offset(position));
   if (!hit.kernel || !hit.on_name)
     return std::nullopt;
@@ -235,6 +270,8 @@ std::optional<protocol::Hover> hover(const Context &context, protocol::Position 
   else
     write_measured(out, status);
   write_assumptions(out, *hit.kernel);
+  if (report && report->class_name == hit.kernel->name)
+    write_report(out, *report, *context.snapshot.text);
   return protocol::Hover{{context.client.hover_markdown ? "markdown" : "plaintext", out.str()},
                          context.snapshot.positions.range(hit.range)};
 }

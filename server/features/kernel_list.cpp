@@ -25,6 +25,7 @@ const char *state_name(KernelState state) {
   case KernelState::Checked:
     return "checked";
   case KernelState::NothingFaster:
+  case KernelState::Outrun: // a detail in the item's text
     return "nothingFaster";
   case KernelState::Applied:
     return "applied";

@@ -19,12 +19,17 @@ Json summary_json(const std::string &kernel, const OptimizeSummary &summary) {
             {"low", summary.best->low},
             {"high", summary.best->high},
             {"device", summary.best->device}};
-  return {{"kernel", kernel}, {"tried", summary.tried},   {"verified", summary.verified},
-          {"best", best},     {"policy", summary.policy}, {"analysis", summary.analysis}};
+  Json result = {{"kernel", kernel}, {"tried", summary.tried},   {"verified", summary.verified},
+                 {"best", best},     {"policy", summary.policy}, {"analysis", summary.analysis}};
+  if (!summary.keep.empty())
+    result["keep"] = summary.keep;
+  return result;
 }
 
 std::string summary_text(const OptimizeSummary &summary) {
   const std::string by = summary.policy.empty() ? "" : "; proposed by " + summary.policy;
+  if (!summary.keep.empty())
+    return summary.keep + by;
   if (summary.best)
     return "best verified " + speedup_on_device(*summary.best) + by;
   return std::to_string(summary.verified) + " of " + std::to_string(summary.tried) +

@@ -5,8 +5,28 @@ namespace warpwright::server {
 
 void LspServer::hover(protocol::TextDocumentPositionParams params,
                       Reply<std::optional<protocol::Hover>> reply) {
-  with_facts(params.text_document.uri, reply, [params](const features::Context &context) {
-    return context.settings.hover ? features::hover(context, params.position) : std::nullopt;
+  with_report(params, [=, this](const std::optional<regions::ModelReport> &report) {
+    with_facts(params.text_document.uri, reply, [=](const features::Context &context) {
+      return context.settings.hover ? features::hover(context, params.position, report)
+                                    : std::nullopt;
+    });
+  });
+}
+
+void LspServer::with_report(const protocol::TextDocumentPositionParams &params,
+                            std::function<void(std::optional<regions::ModelReport>)> callback) {
+  const bool is_wanted = settings_.hover && environment_.model_report;
+  if (!is_wanted || !documents_.find(params.text_document.uri))
+    return callback({});
+  scheduler_.with_snapshot(params.text_document.uri, [=, this](const SnapshotPtr &snapshot) {
+    const Snapshot::Hit hit =
+        snapshot ? snapshot->hit(snapshot->positions.offset(params.position)) : Snapshot::Hit();
+    if (!hit.on_name || !snapshot->facts.path.ends_with(".py"))
+      return callback({});
+    pool_.post([=, this, name = hit.kernel->name, read = environment_.model_report] {
+      auto report = read(name, snapshot->facts.path);
+      boost::asio::post(strand_, [=] { callback(report); });
+    });
   });
 }
 

@@ -63,6 +63,9 @@ LspEnvironment make_environment(const LspOptions &options) {
   environment.variant_edits = edits_with_plan_file;
   environment.missing_facts_edits = missing_facts_edits;
   environment.report = report_page;
+  environment.model_report = [](const std::string &class_name, const std::string &path) {
+    return regions::read_report(regions::Store::default_root(), class_name, path);
+  };
   environment.docs_url = find_docs();
   environment.settings.runner = options.runner;
   return environment;

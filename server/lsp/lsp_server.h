@@ -4,6 +4,7 @@
 // runner work on pools and post their results back. Thread: the strand; wait() from any.
 #pragma once
 
+#include "regions/report.h"
 #include "server/binder.h"
 #include "server/editor_client.h"
 #include "server/features/features.h"
@@ -29,6 +30,10 @@ struct LspEnvironment {
   std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
       missing_facts_edits;
   std::function<std::string(const std::vector<ReportedKernel> &)> report; ///< may be unset
+  /// Report of warpwright.optimize() about a class of a Python file. Called on a pool; may be unset.
+  std::function<std::optional<regions::ModelReport>(const std::string &class_name,
+                                                    const std::string &path)>
+      model_report;
   std::string docs_url;
   consent::ApprovalStore approvals; ///< the user's approvals
   Settings settings; ///< command line settings, below the editor's
@@ -92,6 +97,9 @@ private:
   // Features
   void hover(protocol::TextDocumentPositionParams params,
              Reply<std::optional<protocol::Hover>> reply);
+  /// Calls back with the report about the Python class whose name is at the position, if any.
+  void with_report(const protocol::TextDocumentPositionParams &params,
+                   std::function<void(std::optional<regions::ModelReport>)> callback);
   void code_lens(protocol::TextDocumentParams params, Reply<std::vector<protocol::CodeLens>> reply);
   void resolve_code_lens(protocol::CodeLens lens, Reply<protocol::CodeLens> reply);
   void code_action(protocol::CodeActionParams params, Reply<Json> reply);

@@ -128,7 +128,8 @@ OptimizeSummary summary_of(const TorchOutcome &outcome) {
     return summary;
   const model::Verdict &best =
       outcome.final_verdict ? *outcome.final_verdict : outcome.variants[*outcome.best].verdict;
-  if (is_faster(best))
+  summary.keep = keep_text(best);
+  if (is_faster(best) && summary.keep.empty())
     summary.best = best.speedup;
   return summary;
 }

@@ -37,6 +37,32 @@ TEST_CASE("a lens names each baseline that was measured, and the GPU") {
         "1.80x eager+graph, 3.00x eager, 1.50x torch.compile · verified · NVIDIA H200");
 }
 
+TEST_CASE("a faster baseline is advised, in the way of calling in which it is faster") {
+  CHECK(keep_text(measured()).empty());
+  CHECK(slower_text(measured()).empty());
+  model::Verdict verdict = measured();
+  verdict.baselines = {{"torch.compile", microseconds(10), microseconds(20), ratio(0.5), ""}};
+  CHECK(keep_text(verdict) == "keep torch.compile: 2.00x faster than the best verified plan as "
+                              "called; the plan is 1.80x faster in a CUDA graph");
+  CHECK(slower_text(verdict) == "slower than torch.compile as called");
+  verdict.baselines.push_back(
+      {"torch.compile+graph", microseconds(8), microseconds(10), ratio(0.8), ""});
+  CHECK(keep_text(verdict) == "keep torch.compile: 1.25x faster than the best verified plan in a "
+                              "CUDA graph, 2.00x as called");
+  verdict.as_called->speedup = ratio(0.4);
+  CHECK(keep_text(verdict) == "keep torch.compile: 1.25x faster than the best verified plan in a "
+                              "CUDA graph, eager 2.50x as called");
+  CHECK(slower_text(verdict) == "slower than torch.compile in a CUDA graph and eager as called");
+}
+
+TEST_CASE("a baseline whose interval holds 1 is not called faster") {
+  model::Verdict verdict = measured();
+  verdict.baselines = {{"torch.compile", microseconds(19), microseconds(20), ratio(0.96), ""}};
+  CHECK(keep_text(verdict).empty());
+  CHECK(strongest_baselines(verdict).size() == 2);
+  CHECK(strongest_baselines(verdict)[1].name == "torch.compile");
+}
+
 TEST_CASE("without a GPU no number is shown, and without a time the reason") {
   model::Verdict verdict = measured();
   verdict.device.kind = "cpu";

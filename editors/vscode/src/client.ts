@@ -254,8 +254,8 @@ export class Server {
       void vscode.window.showInformationMessage(`Warpwright: ${result.tried} ${result.tried === 1 ? 'variant' : 'variants'} of ${result.kernel} tried, none verified.`);
       return;
     }
-    const text = result.best
-      ? `Warpwright: ${result.kernel}, best verified ${speedupText(result.best)}.`
+    const text = result.keep ? `Warpwright: ${result.kernel}, ${result.keep}.`
+      : result.best ? `Warpwright: ${result.kernel}, best verified ${speedupText(result.best)}.`
       : `Warpwright: ${result.verified} of ${result.tried} variants of ${result.kernel} verified, none measured as faster.`;
     if (await vscode.window.showInformationMessage(text, 'Compare') === 'Compare')
       await this.hooks.compare({ uri: reference.uri, kernel: reference.kernel });

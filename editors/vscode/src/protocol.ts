@@ -55,6 +55,8 @@ export interface OptimizeResult {
   tried: number;
   verified: number;
   best: Speedup | null;
+  /** "keep torch.compile: ...", where PyTorch's own code is faster than the best verified plan. */
+  keep?: string;
 }
 
 export const KernelsRequest = new RequestType<{ uris?: string[] }, { kernels: Kernel[] }, void>('warpwright/kernels');

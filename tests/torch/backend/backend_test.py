@@ -2,8 +2,9 @@
 backend. Needs torch 2.6 or later (scripts/torch2-root.sh). argv[1]: the build's bin folder."""
 
 import contextlib
-import fcntl
 import copy
+import fcntl
+import hashlib
 import io
 import json
 import os
@@ -56,6 +57,13 @@ class Tied(nn.Module):
     def forward(self, x):
         y = x.relu() * 2
         return y, y[1:], x, y.view(-1)
+
+
+class Broken(nn.Module):
+    def forward(self, x):
+        x = x.relu().exp()
+        torch._dynamo.graph_break()
+        return x.sigmoid() * 2
 
 
 class Odd(nn.Module):
@@ -440,6 +448,25 @@ class Search(Case):
         shutil.rmtree(STORE)
         with torch.no_grad():
             torch.testing.assert_close(wanted, model(x), atol=1e-4, rtol=1e-4)
+
+    def test_a_report_for_editors_is_kept_by_class_and_file(self):
+        model, x, looking = Broken(), torch.randn(4, 8), search.Looking()
+        for _ in range(2):  # breaks of earlier calls are not counted
+            search.run_model(model, (x,), {}, False, looking, None)
+        found = search.Report(looking.graphs.values(), None)
+        found.keep(model)
+        folder = os.path.join(found.graphs[0].place()["store"], core.ask("folder", **found.graphs[0].place())["folder"], "reports")
+        names = os.listdir(folder)
+        self.assertEqual(len(names), 1)
+        with open(os.path.join(folder, names[0])) as file:
+            record = json.load(file)
+        with open(__file__, "rb") as file:
+            text_hash = hashlib.sha256(file.read()).hexdigest()
+        self.assertEqual(names[0], hashlib.sha256(f"Broken\n{os.path.realpath(__file__)}".encode()).hexdigest() + ".json")
+        self.assertEqual((record["class"], record["file_hash"], record["device"]), ("Broken", text_hash, "cpu"))
+        self.assertEqual((record["graphs"], record["breaks"], record["plans"], record["gains"]), (2, 1, 0, []))
+        self.assertGreater(record["covered"], 0)
+        self.assertLessEqual(record["covered"], record["operators"])
 
     def test_a_model_that_was_not_optimised_has_no_report(self):
         with self.assertRaisesRegex(ValueError, "call warpwright.optimize"):

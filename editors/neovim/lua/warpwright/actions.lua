@@ -8,6 +8,7 @@ local options = require('warpwright.options')
 local function warn(text) vim.notify('Warpwright: ' .. text, vim.log.levels.WARN) end
 
 local function summary(result)
+  if result.keep then return result.kernel .. ': ' .. result.keep end
   if type(result.best) == 'table' then
     local best = result.best
     return ('%s: %d of %d variants verified, the best %.2fx [%.2f, %.2f] on %s'):format(
