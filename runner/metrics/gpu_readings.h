@@ -75,3 +75,10 @@ private:
 };
 
 } // namespace warpwright::runner::metrics
+
+namespace warpwright::runner {
+
+/// Name of the check in verdicts that fails where other processes computed on the GPU while times were taken.
+inline constexpr const char *kAloneCheck = "alone on the GPU";
+
+} // namespace warpwright::runner

@@ -28,7 +28,4 @@ private:
   std::map<std::string, Seen> last_; ///< by device
 };
 
-/// Name of the check in verdicts.
-inline constexpr const char *kAloneCheck = "alone on the GPU";
-
 } // namespace warpwright::runner

@@ -19,6 +19,11 @@ constexpr std::size_t kSamples = 5;
 /// An unlimited symbol is verified up to this multiple of its hint, and at least up to kLeastHigh.
 constexpr std::int64_t kReach = 8, kLeastHigh = 64;
 constexpr int kRandomSizes = 4, kMostShrinks = 5;
+/// Sizes to verify are at most this many times as large as the searched ones in all, but for the end of the range: the
+/// runner draws and compares whole tensors.
+constexpr double kMostGrowth = 4;
+/// A range whose verification takes longer is given up.
+constexpr std::chrono::minutes kMostTime{3};
 constexpr char kSeparator = '\x02'; ///< between source and plan in a text
 /// Sizes around which the last tile changes from whole to partial.
 constexpr std::int64_t kTiles[] = {16, 64, 128};
@@ -192,6 +197,7 @@ public:
 
   /// Runs the plan at the ends of the range and between them, and moves an end where it fails there.
   Result<int> verify_range(const std::function<void(const std::string &)> &on_stage) {
+    const auto end = std::chrono::steady_clock::now() + kMostTime;
     for (int shrinks = 0; shrinks < kMostShrinks; ++shrinks) {
       int verified = 0;
       std::optional<Sizes> failed;
@@ -199,6 +205,8 @@ public:
       for (const Sizes &sizes : sizes_to_verify()) {
         if (stop_.stop_requested())
           return fail("the search was ended");
+        if (std::chrono::steady_clock::now() > end)
+          return fail("verifying the range took longer than " + std::to_string(kMostTime.count()) + " minutes");
         if (on_stage)
           on_stage("verifying at " + symbolic::describe_sizes(sizes));
         const auto verdict = verdict_at(sizes, verify_);
@@ -333,20 +341,35 @@ private:
       values[name] = all;
       most = std::max(most, all.size());
     }
-    std::vector<Sizes> sizes;
-    const auto add = [&](const auto &value_of) {
+    std::vector<Sizes> sizes = {high_};
+    const auto add = [&](const Sizes &one) {
+      if (std::ranges::find(sizes, one) == sizes.end())
+        sizes.push_back(one);
+    };
+    add(low_);
+    for (std::size_t i = 0; i < most; ++i) {
       Sizes one;
       std::size_t number = 0;
-      for (const auto &[name, all] : values)
-        one[name] = value_of(all, number++);
-      if (std::ranges::find(sizes, one) == sizes.end())
-        sizes.push_back(std::move(one));
-    };
-    add([](const auto &all, std::size_t) { return *std::ranges::max_element(all); });
-    add([](const auto &all, std::size_t) { return *std::ranges::min_element(all); });
-    for (std::size_t i = 0; i < most; ++i)
-      add([&](const auto &all, std::size_t number) { return all[(i * (2 * number + 1) + number) % all.size()]; });
+      for (const auto &[name, all] : values) {
+        one[name] = all[(i * (2 * number + 1) + number) % all.size()];
+        ++number;
+      }
+      // Each in turn keeps its value where all of them together would be too large.
+      auto kept = std::next(one.begin(), static_cast<std::ptrdiff_t>(i % one.size()));
+      for (auto &[name, value] : one)
+        if (name != kept->first && growth(one) > kMostGrowth)
+          value = low_.at(name);
+      add(one);
+    }
     return sizes;
+  }
+
+  /// Product of the sizes over that of the searched ones.
+  double growth(const Sizes &sizes) const {
+    double growth = 1;
+    for (const auto &[name, value] : sizes)
+      growth *= static_cast<double>(value) / static_cast<double>(region_.symbols.at(name).hint);
+    return growth;
   }
 
   /// Moves the end that is nearer to sizes at which the plan failed. @return false: it fails at the hints or near them

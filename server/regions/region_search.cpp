@@ -1,7 +1,7 @@
 #include "server/regions/region_search.h"
 
 #include "regions/program.h"
-#include "runner/service/neighbours.h"
+#include "runner/metrics/gpu_readings.h"
 #include "server/export/plan_literal.h"
 #include "server/regions/range_plan.h"
 #include "support/model/json.h"
