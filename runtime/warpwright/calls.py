@@ -24,7 +24,8 @@ from .environment import place_of, store
 from .graphs import module_of
 
 LIBRARY = torch.library.Library("warpwright", "FRAGMENT")
-LIBRARY.define("call(Tensor[] inputs, SymInt[] sizes, str plan) -> Tensor[]")
+SCHEMA = "call(Tensor[] inputs, SymInt[] sizes, str plan) -> Tensor[]"  # of calls in graphs that PyTorch's caches hold
+LIBRARY.define(SCHEMA)
 CALL = torch.ops.warpwright.call.default
 
 _bound = {}  # (plan, device) -> Bound

@@ -95,7 +95,7 @@ def cache_tag(ours, inputs):
             found = core.ask("digest", plans=ours["search"] in ONLINE, **place_of(device))["digest"]
     except core.CoreError:
         found = "none"
-    return f"{before} warpwright {found} {ours['force']} {ours['search'] in ONLINE}"
+    return f"{before} warpwright {calls.SCHEMA} {found} {ours['force']} {ours['search'] in ONLINE}"
 
 
 def device_of(gm):
