@@ -393,8 +393,8 @@ class Report:
             return
         if not self.graphs:
             return
-        place, chosen = self.graphs[0].place(), [graph for graph in self.graphs if graph.chosen]
-        bindings = [core.ask("read", kind="binding", key=graph.key, **graph.place())["record"] or {} for graph in chosen]
+        place, chosen = self.graphs[0].place, [graph for graph in self.graphs if graph.chosen]
+        bindings = [core.ask("read", kind="binding", key=graph.key, **graph.place)["record"] or {} for graph in chosen]
         record = {"class": type(model).__qualname__, "module": type(model).__module__, "file": file,
                   "file_hash": hashlib.sha256(text).hexdigest(), "mode": self.mode, "device": place["environment"]["device"],
                   "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "graphs": len(self.graphs),
