@@ -455,7 +455,7 @@ class Search(Case):
             search.run_model(model, (x,), {}, False, looking, None)
         found = search.Report(looking.graphs.values(), None)
         found.keep(model)
-        folder = os.path.join(found.graphs[0].place["store"], core.ask("folder", **found.graphs[0].place())["folder"], "reports")
+        folder = os.path.join(found.graphs[0].place["store"], core.ask("folder", **found.graphs[0].place)["folder"], "reports")
         names = os.listdir(folder)
         self.assertEqual(len(names), 1)
         with open(os.path.join(folder, names[0])) as file:
