@@ -4,6 +4,7 @@ import inspect
 import re
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 
 class Dimensions:
@@ -26,6 +27,14 @@ class Dimensions:
         for (name, dimension), (low, high) in self.limits.items():
             if isinstance(given.get(name), torch.Tensor) and given[name].size(dimension) >= 2:
                 torch._dynamo.mark_dynamic(given[name], dimension, min=low, max=high)
+
+    @staticmethod
+    def unmark(inputs, kwargs):
+        """Takes all marks from a call's tensors."""
+        for value in tree_leaves((inputs, kwargs)):
+            for name in ("_dynamo_dynamic_indices", "_dynamo_dynamic_range", "_dynamo_hint_overrides"):
+                if isinstance(value, torch.Tensor) and hasattr(value, name):
+                    delattr(value, name)
 
     def give_up(self, error):
         """Dimensions that the model or PyTorch fixes are fixed from now on. @return whether the error names any"""

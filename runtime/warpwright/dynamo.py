@@ -62,13 +62,11 @@ _said = set()
 
 def checked(ours):
     """@raise ValueError for a value that an option does not take"""
-    from . import search
-
     if ours["search"] not in SEARCHES:
         raise ValueError(f"{OURS}search is {ours['search']!r}, and takes " + ", ".join(map(repr, SEARCHES)))
     if type(ours["check"]) is not int or ours["check"] < 0:
         raise ValueError(f"{OURS}check is {ours['check']!r}, and takes a number of calls: 0 or more")
-    search.seconds_of(ours["budget"])
+    jobs.seconds_of(ours["budget"])
     return ours
 
 

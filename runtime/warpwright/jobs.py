@@ -1,10 +1,12 @@
-"""The queue of searches: jobs of regions in the store, with profiles of the regions' inputs."""
+"""The queue of searches: jobs of regions in the store, with profiles of the regions' inputs, and budgets."""
 
 import math
 
 import torch
 
 from . import core
+
+UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 
 
 def queue(regions, place, values=None):
@@ -37,3 +39,14 @@ def profile_of(value):
     wide = value.detach().float()
     found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
     return found if all(map(math.isfinite, found.values())) else None
+
+
+def seconds_of(budget):
+    if isinstance(budget, (int, float)):
+        return float(budget)
+    number = budget.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    unit = budget[len(number):].strip()
+    try:
+        return float(number) * UNITS[unit or "s"]
+    except (ValueError, KeyError):
+        raise ValueError(f"budget={budget!r} is no time: give seconds, or a text such as '10min' or '90s'") from None

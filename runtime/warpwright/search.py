@@ -23,6 +23,7 @@ import warnings
 from .environment import place_of  # first, because it checks torch's version
 from . import calls, core, dynamo, jobs
 from .dynamic import Dimensions
+from .jobs import seconds_of
 
 import torch
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
@@ -30,7 +31,6 @@ from torch.utils._pytree import tree_leaves
 
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
 MOST_SINGLE = 6  # most regions that are tried one by one if all together are not faster
-UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 
 
 class Captured:
@@ -222,7 +222,7 @@ def run_model(model, inputs, kwargs, train, session, mode, dimensions=None):
         except (torch._dynamo.exc.UserError, ConstraintViolationError) as error:
             if not dimensions.give_up(error):
                 raise
-            unmark(inputs, kwargs)
+            dimensions.unmark(inputs, kwargs)
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()  # so that they count this call alone
     compiled = torch.compile(model, backend=dynamo.backend, mode=mode)
@@ -239,13 +239,6 @@ def run_model(model, inputs, kwargs, train, session, mode, dimensions=None):
     finally:
         dynamo.Session.current = None
         torch._dynamo.reset()
-
-
-def unmark(inputs, kwargs):
-    for value in tree_leaves((inputs, kwargs)):
-        for name in ("_dynamo_dynamic_indices", "_dynamo_dynamic_range", "_dynamo_hint_overrides"):
-            if isinstance(value, torch.Tensor) and hasattr(value, name):
-                delattr(value, name)
 
 
 def program():
@@ -321,17 +314,6 @@ def watch(command, end, progress):
             process.send_signal(signal.SIGINT)
             process.wait()
             progress.show("warpwright: stopped; what was found is kept", end=True)
-
-
-def seconds_of(budget):
-    if isinstance(budget, (int, float)):
-        return float(budget)
-    number = budget.rstrip("abcdefghijklmnopqrstuvwxyz ")
-    unit = budget[len(number):].strip()
-    try:
-        return float(number) * UNITS[unit or "s"]
-    except (ValueError, KeyError):
-        raise ValueError(f"budget={budget!r} is no time: give seconds, or a text such as '10min' or '90s'") from None
 
 
 def optimize(model, example_inputs=(), *, kwargs=None, mode=None, dynamic=None, train=False, budget="10min", apply=True, runner=None):
