@@ -83,12 +83,16 @@ std::int64_t value_of_terms(const json &terms, const std::map<std::string, std::
   return sum;
 }
 
+Symbol symbol_of(const json &document) {
+  const json &high = document.at("high");
+  return {document.at("hint"), document.at("low"), high.is_null() ? std::nullopt : std::optional(high.get<std::int64_t>())};
+}
+
 Result<Graph> graph_of(const json &document) {
   Graph graph;
   try {
     for (const auto &[name, symbol] : document.value("symbols", json::object()).items())
-      graph.symbols[name] = {symbol.at("hint"), symbol.at("low"),
-                             symbol.at("high").is_null() ? std::nullopt : std::optional(symbol.at("high").get<std::int64_t>())};
+      graph.symbols[name] = symbol_of(symbol);
     std::set<std::string> made;
     for (const json &one : document.at("nodes")) {
       const Node &node = graph.nodes.emplace_back(node_of(one));

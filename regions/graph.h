@@ -45,7 +45,7 @@ struct Node {
 
 /// A size that differs from call to call: a batch, a length.
 struct Symbol {
-  std::int64_t hint = 0; ///< its value in the example
+  std::int64_t hint = 0; ///< its value in the example, at which plans are searched
   std::int64_t low = 2;
   std::optional<std::int64_t> high; ///< nullopt: unlimited
 };
@@ -65,6 +65,10 @@ std::string device_of(const Node &node);
 /// Value of TERMS, a sum of products: [[12, "s0", "s1"], [1]] is 12 * s0 * s1 + 1.
 /// @throw json::exception, std::out_of_range for terms of another form, and symbols without a value
 std::int64_t value_of_terms(const nlohmann::json &terms, const std::map<std::string, std::int64_t> &sizes);
+
+/// @param document {"hint", "low", "high"}; high is null where there is no limit
+/// @throw json::exception for another form
+Symbol symbol_of(const nlohmann::json &document);
 
 /// @param document {"symbols": {NAME: {"hint", "low", "high"}}, "nodes": [{"op", "args", "kwargs", "results": [{"name", "dtype", "shape", "strides", "device"}],
 /// "tags", "view", "writes"}], "outputs": [NAME]}; an extent is a number, {"size", "hint"}, or null where it is unknown

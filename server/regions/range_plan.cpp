@@ -252,7 +252,7 @@ public:
 
 private:
   /// Primes on both sides of the hint: no divisor of a size may hide a condition that other sizes need.
-  Result<void> choose_samples(const std::string &name, const SymbolSizes &symbol, std::vector<Sizes> &samples) const {
+  Result<void> choose_samples(const std::string &name, const regions::Symbol &symbol, std::vector<Sizes> &samples) const {
     const std::int64_t first = std::max<std::int64_t>({low_.at(name), symbol.hint / 2, 3}), step = std::max<std::int64_t>(symbol.hint / 5, 1);
     std::int64_t next = first;
     const bool is_odd = std::distance(region_.symbols.begin(), region_.symbols.find(name)) % 2 == 1;

@@ -6,23 +6,17 @@
 // ends, around multiples of tiles, at primes and at random sizes.
 #pragma once
 
+#include "regions/graph.h"
 #include "regions/shape_range.h"
 #include "runner/connect/connect.h"
 #include "server/optimize/torch_optimizer.h"
 
 namespace warpwright::server {
 
-/// Sizes that a graph allows one of its symbols.
-struct SymbolSizes {
-  std::int64_t hint = 0; ///< of the search
-  std::int64_t low = 2;
-  std::optional<std::int64_t> high; ///< nullopt: unlimited
-};
-
 /// A region and the sizes of its symbols "n0", "n1", ...
 struct SizedRegion {
   nlohmann::json program, profile;
-  std::map<std::string, SymbolSizes> symbols;
+  std::map<std::string, regions::Symbol> symbols;
 
   symbolic::Sizes hints() const;
   /// Errors: a symbol without a size.

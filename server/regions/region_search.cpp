@@ -82,54 +82,41 @@ Result<json> record_of(const json &job, const TorchOutcome &outcome, const Regio
 SizedRegion region_of(const json &job) {
   SizedRegion region{job.at("program"), job.value("profile", json()), {}};
   for (const auto &[name, sizes] : job.value("sizes", json::object()).items())
-    region.symbols[name] = {sizes.at("hint"), sizes.at("low"),
-                            sizes.at("high").is_null() ? std::nullopt : std::optional(sizes.at("high").get<std::int64_t>())};
+    region.symbols[name] = regions::symbol_of(sizes);
   return region;
 }
 
 /// Makes the record of a region with symbols serve a range of sizes, or the searched sizes alone with the reason.
-class RangeRecord {
-public:
-  RangeRecord(const SizedRegion &region, runner::BlockingClient &client, const model::DeviceInfo &device,
-              const RegionSearchOptions &options, std::stop_token stop)
-      : region_(region), client_(client), device_(device), options_(options), stop_(std::move(stop)) {}
-
-  void extend(json &record, RegionResult &result, const TorchOutcome &outcome, const std::function<void(const std::string &)> &stage) {
-    record["range"] = to_json(regions::range_of_one(region_.hints(), record.at("plan").get<std::string>()));
-    runner::VerifyOptions measured = options_.verify;
-    measured.measure = options_.limits.measure && device_.kind == "cuda";
-    measured.measure_budget = options_.limits.final_measure_budget;
-    if (measured.measure)
-      measured.baselines = {kBaseline};
-    auto plan = plan_range(region_, outcome.variants[*outcome.best].proposal, client_, device_, options_.verify, measured, stop_, stage);
-    if (!plan) {
-      result.reason = "it serves one size: " + describe(plan.error());
+void extend_range(json &record, RegionResult &result, const SizedRegion &region, const TorchOutcome &outcome,
+                  runner::BlockingClient &client, const model::DeviceInfo &device, const RegionSearchOptions &options,
+                  std::stop_token stop, const std::function<void(const std::string &)> &stage) {
+  record["range"] = to_json(regions::range_of_one(region.hints(), record.at("plan").get<std::string>()));
+  runner::VerifyOptions measured = options.verify;
+  measured.measure = options.limits.measure && device.kind == "cuda";
+  measured.measure_budget = options.limits.final_measure_budget;
+  if (measured.measure)
+    measured.baselines = {"torch.compile"};
+  const auto plan =
+      plan_range(region, outcome.variants[*outcome.best].proposal, client, device, options.verify, measured, stop, stage);
+  if (!plan) {
+    result.reason = "it serves one size: " + describe(plan.error());
+    return;
+  }
+  if (measured.measure) {
+    const model::Baseline *compiled = baseline(plan->verdict, kCompiled);
+    if (!compiled || compiled->speedup->low <= 1) {
+      result.reason = "it serves one size: for a range it is not faster";
       return;
     }
-    if (measured.measure) {
-      const model::Baseline *compiled = baseline(plan->verdict, kCompiled);
-      if (!compiled || compiled->speedup->low <= 1) {
-        result.reason = "it serves one size: for a range it is not faster";
-        return;
-      }
-      result.ratio = compiled->speedup->ratio;
-      record["ratio"] = compiled->speedup->ratio;
-    }
-    record["range"] = to_json(plan->range);
-    record["plan"] = plan->literal;
-    record["source"] = plan->source;
-    record["verdict"] = model::to_json(plan->verdict);
-    record["sizes_verified"] = plan->verified;
+    result.ratio = compiled->speedup->ratio;
+    record["ratio"] = compiled->speedup->ratio;
   }
-
-private:
-  static constexpr const char *kBaseline = "torch.compile";
-  const SizedRegion &region_;
-  runner::BlockingClient &client_;
-  const model::DeviceInfo &device_;
-  const RegionSearchOptions &options_;
-  const std::stop_token stop_;
-};
+  record["range"] = to_json(plan->range);
+  record["plan"] = plan->literal;
+  record["source"] = plan->source;
+  record["verdict"] = model::to_json(plan->verdict);
+  record["sizes_verified"] = plan->verified;
+}
 
 } // namespace
 
@@ -156,7 +143,7 @@ Result<void> search_regions(const Store &store, runner::BlockingClient &client, 
     if (result.outcome == "faster" || result.outcome == "verified") {
       auto record = record_of(*job, outcome, result, device);
       if (record && !region.symbols.empty())
-        RangeRecord(region, client, device, options, stop).extend(*record, result, outcome, stage);
+        extend_range(*record, result, region, outcome, client, device, options, stop, stage);
       if (!record) {
         result = {key, "no plan", describe(record.error()), std::nullopt};
       } else if (auto written = store.write(Store::Kind::Plan, key, *record); !written) {
