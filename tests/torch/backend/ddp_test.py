@@ -2,7 +2,7 @@
 """DistributedDataParallel under the backend: two processes train a model whose regions run through the operator, and end with the
 parameters that eager PyTorch gives.
 
-usage: ddp_test.py FOLDER      the folder of the package warpwright
+usage: ddp_test.py BIN      the build's bin folder
 """
 import os
 import sys
@@ -13,7 +13,7 @@ import torch
 import torch.multiprocessing as multiprocessing
 import torch.nn as nn
 
-FOLDER = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+FOLDER = os.path.join(os.path.abspath(sys.argv.pop(1)), "torch") if len(sys.argv) > 1 else ""
 PROCESSES, STEPS = 2, 3
 
 

@@ -247,9 +247,9 @@ def compiled_graphs(counts, plant):
         counts.update(graphs=1, operators=found["operators"], covered=found["covered"], regions=len(found["regions"]))
         return found
 
-    def called(bound, inputs):
+    def called(bound, inputs, sizes):
         counts["calls"] += 1
-        results = otherwise(bound, inputs)
+        results = otherwise(bound, inputs, sizes)
         return [one * 1.001 if one.is_floating_point() else one for one in results] if plant else results
 
     dynamo.look, calls.Bound.otherwise = looked, called

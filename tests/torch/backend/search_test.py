@@ -1,0 +1,325 @@
+"""warpwright.optimize and the searches of warpwright.search="now" and "background", on the CPU backend. argv[1]: the build's bin folder."""
+
+import contextlib
+import copy
+import fcntl
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import warnings
+
+from backend_case import STORE, Case, leaves  # first: it names the folders of what follows
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+import warpwright
+from warpwright import calls, core, dynamo, environment, jobs, search
+
+
+class Broken(nn.Module):
+    def forward(self, x):
+        x = x.relu().exp()
+        torch._dynamo.graph_break()
+        return x.sigmoid() * 2
+
+class Search(Case):
+    def test_a_model_is_searched_confirmed_and_compiled_in_place(self):
+        model = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.GELU()).eval()
+        x, keys, line = torch.randn(4, 8), list(model.state_dict()), io.StringIO()
+        with torch.no_grad():
+            wanted = model(x)
+        before, sys.stderr = sys.stderr, line
+        try:
+            found = warpwright.optimize(model, (x,), budget="200s")
+        finally:
+            sys.stderr = before
+        self.assertIs(found, model)
+        self.assertEqual(keys, list(model.state_dict()))
+        self.assertIn("1 of 1 graphs use plans", str(warpwright.report(model)), line.getvalue())
+        self.assertIn("region 1/1: verified", line.getvalue())
+        self.calls = 0
+        with torch.no_grad():
+            torch.testing.assert_close(wanted, model(x), atol=1e-4, rtol=1e-4)
+        self.assertEqual(self.calls, 1)
+        self.assertIn("1 of 1 graphs use plans", warpwright.explain(model, (x,)))
+        self.assertIn("there is no CUDA GPU", warpwright.fallbacks())
+        self.gone(model, x, wanted)
+
+    def gone(self, model, x, wanted):
+        """Without the record the graph is Inductor's; a call that was compiled before runs the program."""
+        place = {"store": STORE, "environment": environment.environment(torch.device("cpu"))}
+        for graph in warpwright.report(model).graphs:
+            for region in graph.regions:
+                record = core.ask("read", kind="plan", key=region["key"], **place)["record"]
+                self.assertEqual(record["outcome"], "verified")
+                self.assertEqual(record["program"], region["program"])
+        calls.reset()
+        shutil.rmtree(STORE)
+        with torch.no_grad():
+            torch.testing.assert_close(wanted, model(x), atol=1e-4, rtol=1e-4)
+
+    def test_a_report_for_editors_is_kept_by_class_and_file(self):
+        model, x, looking = Broken(), torch.randn(4, 8), search.Looking()
+        for _ in range(2):  # breaks of earlier calls are not counted
+            search.run_model(model, (x,), {}, False, looking, None)
+        found = search.Report(looking.graphs.values(), None)
+        found.keep(model)
+        folder = os.path.join(found.graphs[0].place["store"], core.ask("folder", **found.graphs[0].place)["folder"], "reports")
+        names = os.listdir(folder)
+        self.assertEqual(len(names), 1)
+        with open(os.path.join(folder, names[0])) as file:
+            record = json.load(file)
+        with open(__file__, "rb") as file:
+            text_hash = hashlib.sha256(file.read()).hexdigest()
+        self.assertEqual(names[0], hashlib.sha256(f"Broken\n{os.path.realpath(__file__)}".encode()).hexdigest() + ".json")
+        self.assertEqual((record["class"], record["file_hash"], record["device"]), ("Broken", text_hash, "cpu"))
+        self.assertEqual((record["graphs"], record["breaks"], record["plans"], record["gains"]), (2, 1, 0, []))
+        self.assertGreater(record["covered"], 0)
+        self.assertLessEqual(record["covered"], record["operators"])
+
+    def test_a_model_that_was_not_optimised_has_no_report(self):
+        with self.assertRaisesRegex(ValueError, "call warpwright.optimize"):
+            warpwright.report(nn.Linear(2, 2))
+
+
+class Block(nn.Module):
+    """A class of this file: Dynamo compiles its forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.norm = nn.Linear(16, 32), nn.Linear(32, 16), nn.LayerNorm(16)
+
+    def forward(self, x):
+        return self.norm(x + self.down(F.gelu(self.up(x))))
+
+
+class Fixed(Block):
+    def forward(self, x):
+        return super().forward(x).reshape(-1, 12, 16)
+
+
+class Ranges(Case):
+    """Sizes that differ from call to call."""
+
+    def optimized(self, model, x, dynamic):
+        before, sys.stderr = sys.stderr, io.StringIO()
+        try:
+            return warpwright.optimize(model.eval(), (x,), dynamic=dynamic, budget="300s")
+        finally:
+            sys.stderr = before
+
+    def test_one_plan_serves_a_range_and_inductor_the_sizes_outside(self):
+        model = Block()
+        eager = copy.deepcopy(model).eval()
+        self.optimized(model, torch.randn(3, 12, 16), {"x": {0: (2, 16), 1: (2, 40)}})
+        (graph,) = warpwright.report(model).graphs
+        (region,) = graph.regions
+        self.assertEqual(graph.chosen, [region["key"]], graph.why)
+        self.assertEqual(region["limits"], {"low": [2, 2], "high": [16, 40]})
+        record = core.ask("read", kind="plan", key=region["key"], **environment.place_of(torch.device("cpu")))["record"]
+        self.assertGreater(record["sizes_verified"], 8)
+        self.calls = 0
+        with torch.no_grad():
+            for number, (batch, length) in enumerate(((2, 2), (16, 40), (7, 13), (5, 40)), 1):
+                x = torch.randn(batch, length, 16)
+                torch.testing.assert_close(eager(x), model(x), atol=1e-4, rtol=1e-4)
+                self.assertEqual(self.calls, number)
+        found = core.ask("instance", range=record["range"], sizes=[7, 13])
+        self.assertIn("[7, 13, 16]", found["plan"])
+        with self.assertRaisesRegex(core.CoreError, "no plan was verified for these sizes"):
+            core.ask("instance", range=record["range"], sizes=[17, 13])
+
+    def test_a_graph_leaves_sizes_outside_its_plans_to_inductor(self):
+        gm = torch.fx.symbolic_trace(lambda n, x: x)
+        size = next(iter(gm.graph.nodes))
+        region = {"symbols": ["s0"], "limits": {"low": [2], "high": [8]}}
+        call = dynamo.dynamic.served(gm, [region], {"s0": size}, lambda values: "plans", lambda values: "inductor")
+        self.assertEqual([call([n, None]) for n in (1, 2, 8, 9)], ["inductor", "plans", "plans", "inductor"])
+
+    def test_a_dimension_that_the_model_fixes_is_named_and_left(self):
+        model = Fixed()
+        eager = copy.deepcopy(model).eval()
+        self.optimized(model, torch.randn(3, 12, 16), {"x": {1: (2, 40)}})
+        self.assertIn("x's dimension 1 is fixed by the model", str(warpwright.report(model)))
+        with torch.no_grad():
+            for batch in (3, 6):
+                x = torch.randn(batch, 12, 16)
+                torch.testing.assert_close(eager(x), model(x), atol=1e-4, rtol=1e-4)
+
+    def test_wrong_dimensions_are_named(self):
+        for dynamic, said in (({"y": {0: (2, 8)}}, "forward has the parameters x"), ({"x": {0: (1, 8)}}, "2 <= low < high"), ({"x": {0: (2, 8, 2)}}, "takes")):
+            with self.subTest(said), self.assertRaisesRegex(ValueError, said):
+                warpwright.optimize(Block(), (torch.randn(2, 3, 16),), dynamic=dynamic)
+
+
+class Online(Case):
+    """The options warpwright.search="now" and "background"."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = tempfile.mkdtemp(prefix="warpwright-store-")
+        self.addCleanup(shutil.rmtree, self.store, ignore_errors=True)
+        self.place = {"store": self.store, "environment": environment.environment(torch.device("cpu"))}
+        self.folder = pathlib.Path(core.ask("folder", **self.place)["folder"])
+
+    def records(self, kind):
+        return {path.stem: json.loads(path.read_text()) for path in (self.folder / kind).glob("*.json")}
+
+    def calls_of(self, model, *inputs, **options):
+        """(what the first call wrote to stderr, how many calls of the operator the second one makes), of the model compiled anew"""
+        torch._dynamo.reset()
+        compiled, line = self.compiled(model, store=self.store, **options), io.StringIO()
+        with contextlib.redirect_stderr(line), torch.set_grad_enabled(model.training):
+            compiled(*inputs)
+            self.calls = 0
+            second = leaves(compiled(*inputs))
+        found = self.calls
+        if not model.training:
+            with torch.no_grad():
+                for one, other in zip(leaves(model(*inputs)), second):
+                    torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        return line.getvalue(), found
+
+    def wait_for(self, what):
+        deadline = time.monotonic() + 300
+        while not what():
+            self.assertLess(time.monotonic(), deadline, self.log())
+            time.sleep(0.05)
+
+    def log(self):
+        return (self.folder / "search.log").read_text() if (self.folder / "search.log").exists() else "there is no log"
+
+    def is_free(self):
+        """Whether no background search works in the folder."""
+        with open(self.folder / "search.lock", "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
+
+    def background(self, *more):
+        """The last line of a background search that was asked for by hand."""
+        command = [search.program(), "--store", str(self.folder), "--device", "cpu", "--background", *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=search.surroundings())
+        return json.loads(done.stdout.splitlines()[-1])["event"]
+
+    def test_now_searches_and_confirms_in_the_first_call(self):
+        model, x = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.GELU()).eval(), torch.randn(4, 8)
+        line, count = self.calls_of(model, x, search="now", budget="200s")
+        self.assertIn("region 1/1: verified", line)
+        self.assertEqual(count, 1)
+        (key, binding), = self.records("graphs").items()
+        self.assertEqual(binding["regions"], binding["tried"])
+        self.assertIsNotNone(next(iter(self.records("jobs").values()))["profile"])
+        self.assertEqual(self.calls_of(model, x, search="now"), ("", 1))
+        for binding, count in (({"regions": [], "tried": binding["tried"]}, 0), ({"regions": [], "tried": ["0" * 64]}, 1)):
+            core.ask("write", kind="binding", key=key, record=binding, **self.place)  # plans lost before, all of these or another
+            self.assertEqual(self.calls_of(model, x, search="now"), ("", count))
+        core.ask("write", kind="binding", key=key, record={"regions": []}, **self.place)
+        self.assertEqual(self.calls_of(model, x), ("", 0))
+        self.assertEqual(self.calls_of(model, x, search="background"), ("", 1))
+        self.assertFalse((self.folder / "search.log").exists())  # nothing waited
+
+    def test_background_searches_beside_the_program(self):
+        model, x = nn.Sequential(nn.Linear(8, 12), nn.GELU()).eval(), torch.randn(4, 8)
+        self.assertEqual(self.calls_of(model, x), ("", 0))
+        (key, job), = self.records("jobs").items()
+        self.assertIsNone(job["profile"])  # queued before any call
+        self.assertEqual(self.calls_of(model, x, search="background"), ("", 0))
+        self.wait_for(self.is_free)
+        self.assertEqual(self.records("jobs")[key]["searched"]["outcome"], "verified", self.log())
+        self.assertIn('"event":"end"', self.log())
+        self.assertEqual(self.records("graphs"), {})
+        self.assertEqual(self.calls_of(model, x, search="background"), ("", 1))
+        self.assertEqual([one["tried"] for one in self.records("graphs").values()], [[key]])
+
+    def test_one_background_search_works_in_a_folder(self):
+        self.calls_of(nn.Sequential(nn.Linear(8, 10), nn.GELU()).eval(), torch.randn(4, 8))
+        with open(self.folder / "search.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertEqual(self.background(), "busy")
+        self.assertFalse((self.folder / "search.log").exists())
+        self.assertEqual(self.background(), "background")
+        self.wait_for(self.is_free)  # at once: what the job's inputs are like is not known
+        self.assertEqual(self.records("plans"), {})
+
+    def test_a_background_search_ends_with_its_parent_or_by_a_signal(self):
+        model = nn.Sequential(nn.Linear(8, 14), nn.GELU()).eval()
+        self.calls_of(model, torch.randn(4, 8))
+        (key, job), = self.records("jobs").items()
+        job = dict(job, profile=[None] * len(job["program"]["inputs"]), program=dict(job["program"], operators=[]))
+        core.ask("write", kind="job", key=key, record=job, **self.place)
+        runner = self.folder / "runner"  # stands for one that never answers
+        runner.write_text("#!/bin/sh\nexec sleep 1000\n")
+        runner.chmod(0o755)
+        for end in ("parent", "signal"):
+            with subprocess.Popen(["sleep", "1000"]) as parent, self.subTest(end):
+                try:
+                    self.assertEqual(self.background("--parent", str(parent.pid), "--runner", f"stdio:{runner}"), "background")
+                    self.wait_for(lambda: "pid" in self.log())
+                    self.assertFalse(self.is_free())
+                    if end == "signal":
+                        os.kill(json.loads(self.log().splitlines()[0])["pid"], signal.SIGTERM)
+                    else:
+                        parent.kill()
+                        parent.wait()
+                    self.wait_for(self.is_free)
+                finally:
+                    parent.kill()
+            self.assertNotIn("searched", self.records("jobs")[key])
+
+    def test_training_is_as_without_a_search(self):
+        def trained(form, model):
+            model.load_state_dict(start)
+            torch.manual_seed(5)
+            found = []
+            for _ in range(2):
+                y = form(x)
+                found += [y.detach(), *torch.autograd.grad(y.square().sum(), list(model.parameters()))]
+            return found + [one.clone() for one in model.buffers()] + [torch.get_rng_state()]
+
+        model, x = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.GELU(), nn.Dropout(0.3)).train(), torch.randn(2, 3, 8, 8)
+        start = {key: value.clone() for key, value in model.state_dict().items()}
+        wanted = trained(torch.compile(model), model)
+        torch._dynamo.reset()
+        with contextlib.redirect_stderr(io.StringIO()):
+            got = trained(self.compiled(model, store=self.store, search="now", budget="200s"), model)
+        for one, other in zip(wanted, got):
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        self.assertTrue(any(one["regions"] for one in self.records("graphs").values()), self.records("graphs"))
+
+    def test_a_fault_leaves_the_graph_to_inductor(self):
+        del os.environ["WARPWRIGHT_RAISE"]
+        self.addCleanup(os.environ.__setitem__, "WARPWRIGHT_RAISE", "1")
+        self.addCleanup(setattr, search, "program", search.program)
+        search.program = lambda: "/nonexistent/warpwright-search"
+        model, x = nn.Sequential(nn.Linear(8, 18), nn.GELU()).eval(), torch.randn(4, 8)
+        for mode in dynamo.ONLINE:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                self.assertEqual(self.calls_of(model, x, search=mode), ("", 0))
+            self.assertLessEqual(sum("Inductor's alone" in str(one.message) for one in said), 1)  # once for both
+        self.assertTrue(any("nonexistent" in text for text in dynamo._said))
+
+    def test_a_job_keeps_the_first_profile(self):
+        region = {"key": "a" * 64, "has_plan": False, "program": {}, "sizes": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
+        for value, low in ((None, None), (torch.tensor([3, 4]), 3), (torch.tensor([5]), 3)):
+            self.assertEqual(jobs.queue([region], self.place, None if value is None else {"x": value}), [region["key"]])
+            profile = self.records("jobs")[region["key"]]["profile"]
+            self.assertEqual(low, profile and profile[0]["low"])
+
+
+if __name__ == "__main__":
+    unittest.main()
