@@ -20,7 +20,7 @@ struct BaselineRatio {
   model::Time reference_time, candidate_time;
 };
 
-/// The measured baselines, in the order eager+graph, torch.compile+graph, eager, torch.compile.
+/// The measured baselines: eager and each variant of torch.compile as CUDA graphs, then as called.
 std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict);
 
 /// "1.80x eager+graph, 1.40x torch.compile+graph · verified · NVIDIA H200". Without a GPU or a
