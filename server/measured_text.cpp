@@ -144,7 +144,8 @@ std::string baseline_table(const model::Verdict &verdict) {
             " |\n";
   for (const model::Baseline &baseline : verdict.baselines)
     if (!baseline.speedup && !baseline.missing.empty())
-      text += (baseline.wrong ? "\nNot compared with " : "\nNot measured against ") + baseline.name + ": " + baseline.missing + "\n";
+      text += (baseline.wrong ? "\nNot compared with " : "\nNot measured against ") +
+              baseline.name + ": " + baseline.missing + "\n";
   return text;
 }
 

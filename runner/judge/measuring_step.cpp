@@ -158,8 +158,8 @@ DeviceResult<void> compile_module(Job &job) {
 /// Judges a framework variant as a candidate for the task, in the drawings of a thorough verification. A drawing on
 /// which the module itself does not work is left out.
 /// @return how its results are wrong; nullopt: they are right
-DeviceResult<std::optional<std::string>> find_wrong_variant(const Job &job, const model::Plan &variant,
-                                                            std::mt19937_64 &random) {
+DeviceResult<std::optional<std::string>>
+find_wrong_variant(const Job &job, const model::Plan &variant, std::mt19937_64 &random) {
   Job judged(job.device, job.checker, job.task, variant, job.sink());
   judged.rounds_to_tf32 = job.rounds_to_tf32;
   for (const Drawing &drawing : drawings_of(judged, job.task.sizes, true, random)) {
@@ -183,8 +183,7 @@ DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
                                     model::Verdict &verdict) {
   const std::string name(variant.name);
   model::Task task = job.task;
-  task.reference.steps = {
-      model::ModuleStep{.compiled = true, .mode = std::string(variant.mode)}};
+  task.reference.steps = {model::ModuleStep{.compiled = true, .mode = std::string(variant.mode)}};
   Job compiled(job.device, job.checker, task, job.candidate, job.sink());
   compiled.torch_inputs = job.torch_inputs;
   compiled.spares_exact = job.spares_exact;
@@ -217,9 +216,8 @@ DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
                                      std::mt19937_64 &random, model::Verdict &verdict) {
   for (const model::CompiledVariant &variant : model::kCompiledVariants) {
     const std::string name(variant.name);
-    if (std::ranges::any_of(wanted, [&](const std::string &one) {
-          return one == name || one == name + "+graph";
-        }))
+    if (std::ranges::any_of(
+            wanted, [&](const std::string &one) { return one == name || one == name + "+graph"; }))
       TRY(measure_compiled(job, settings, variant, random, verdict));
   }
   return {};

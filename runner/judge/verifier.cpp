@@ -339,7 +339,7 @@ private:
     std::int64_t fallbacks = 0;
     for (const auto &[why, count] : calls.fallbacks) {
       fallbacks += count;
-      reasons += (reasons.empty() ? "" : "; ") + why;
+      reasons += (reasons.empty() ? "" : "; ") + why + " (" + std::to_string(count) + ")";
     }
     if (fallbacks == 0 && calls.runs > 0) {
       kernels_note_ = "in each of " + std::to_string(calls.runs) + " calls, no fallback";

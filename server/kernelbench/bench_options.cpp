@@ -45,8 +45,10 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option(
       "--export", bench.export_folder,
       "Write each verified candidate to this folder as a ModelNew, with a plan file beside it; it needs the package warpwright");
-  command.add_flag("--standalone", bench.standalone,
-                   "With --export: where it takes at most 100 lines, the files hold the kernels and need only torch 2.8")
+  command
+      .add_flag("--standalone", bench.standalone,
+                "With --export: where it takes at most 100 lines, the files hold the kernels and "
+                "need only torch 2.8")
       ->needs("--export");
   auto *candidates =
       command.add_option("--candidates", bench.candidates,

@@ -12,11 +12,13 @@ namespace {
 using nlohmann::json;
 using State = BenchResult::State;
 
-constexpr std::pair<State, std::string_view> kStates[] = {
-    {State::Verified, "verified"},        {State::Unmeasured, "unmeasured"},
-    {State::NoCandidate, "no_candidate"}, {State::ExportFailed, "export_failed"},
-    {State::Skipped, "skipped"},
-    {State::Degenerate, "degenerate"},    {State::Failed, "failed"}};
+constexpr std::pair<State, std::string_view> kStates[] = {{State::Verified, "verified"},
+                                                          {State::Unmeasured, "unmeasured"},
+                                                          {State::NoCandidate, "no_candidate"},
+                                                          {State::ExportFailed, "export_failed"},
+                                                          {State::Skipped, "skipped"},
+                                                          {State::Degenerate, "degenerate"},
+                                                          {State::Failed, "failed"}};
 
 json ratio_json(const Ratio &ratio) {
   return {{"ratio", ratio.value},

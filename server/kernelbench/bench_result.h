@@ -36,13 +36,13 @@ struct TriedVariant {
 
 struct BenchResult {
   enum class State {
-    Verified,    ///< a candidate with a kernel of ours is right, and was measured
-    Unmeasured,  ///< right, but no GPU measured it, or not to the end
-    NoCandidate, ///< no plan of ours passed, or none could be generated
+    Verified,     ///< a candidate with a kernel of ours is right, and was measured
+    Unmeasured,   ///< right, but no GPU measured it, or not to the end
+    NoCandidate,  ///< no plan of ours passed, or none could be generated
     ExportFailed, ///< a plan is right, but its export did not run its kernels or was refused
-    Skipped,     ///< unusable task: does not trace, is random, runs out of memory, gives NaN
-    Degenerate,  ///< the output does not depend on the inputs: not counted as a speedup
-    Failed,      ///< the runner was lost
+    Skipped,      ///< unusable task: does not trace, is random, runs out of memory, gives NaN
+    Degenerate,   ///< the output does not depend on the inputs: not counted as a speedup
+    Failed,       ///< the runner was lost
   };
   std::string id, name;
   int level = 0;
@@ -53,7 +53,7 @@ struct BenchResult {
   /// our plans are of their exports.
   std::map<std::string, Ratio> ratios;
   std::map<std::string, std::string> missing; ///< baselines without a measurement, and the reason
-  std::set<std::string> wrong; ///< those of `missing` whose results are wrong
+  std::set<std::string> wrong;                ///< those of `missing` whose results are wrong
   std::vector<std::string> moves;             ///< of the candidate
   std::string plan_hash;
   std::optional<search::Recipe> recipe; ///< reproduces the candidate

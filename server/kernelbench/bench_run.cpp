@@ -267,8 +267,8 @@ private:
     const auto files_of = [&](const model::Verdict &verdict) {
       return export_files(outcome, verdict, device, plan_name, options_.standalone);
     };
-    model::Verdict verdict = outcome.final_verdict ? *outcome.final_verdict
-                                                   : outcome.variants[*outcome.best].verdict;
+    model::Verdict verdict =
+        outcome.final_verdict ? *outcome.final_verdict : outcome.variants[*outcome.best].verdict;
     auto files = TRY(files_of(verdict));
     if (device_.kind == "cuda") {
       auto judged = verify_export(outcome.task->task, files, client_, measured_options(), stop_,

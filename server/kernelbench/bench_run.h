@@ -17,7 +17,7 @@ struct BenchRunOptions {
   std::map<std::string, search::Recipe> known; ///< by source hash of the task; tried first
   runner::VerifyOptions verify;
   std::vector<std::string> baselines; ///< as VerifyOptions::baselines; of exports and of answers
-  std::chrono::milliseconds measure_budget{1'000}; ///< of an export or an answer, per baseline
+  std::chrono::milliseconds measure_budget{1'000};    ///< of an export or an answer, per baseline
   model::ModuleMode mode = model::ModuleMode::AsMade; ///< in which the tasks' modules are called
   bool standalone = false; ///< exports need no package, where their plans are small enough
   std::filesystem::path export_folder; ///< empty: exports are not kept

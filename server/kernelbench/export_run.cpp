@@ -24,13 +24,13 @@ Result<ExportFiles> export_files(const TorchOutcome &outcome, const model::Verdi
                                  const model::DeviceInfo &device, const std::string &plan_name,
                                  bool standalone) {
   const TorchTask &task = *outcome.task;
-  auto addition = TRY(write_addition(task.task, task.graph,
-                                     outcome.variants[*outcome.best].proposal.built.plan,
-                                     {.comment = measured_comment(verdict, {}),
-                                      .device = verified_device(device),
-                                      .patterns = task.patterns,
-                                      .plan_file = plan_name,
-                                      .standalone = standalone}));
+  auto addition =
+      TRY(write_addition(task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
+                         {.comment = measured_comment(verdict, {}),
+                          .device = verified_device(device),
+                          .patterns = task.patterns,
+                          .plan_file = plan_name,
+                          .standalone = standalone}));
   return ExportFiles{whole_file(task.task.module->source, addition), plan_name,
                      std::move(addition.plan_file)};
 }
@@ -72,10 +72,10 @@ void take_export(const model::Verdict &verdict, BenchResult &result) {
     return;
   }
   result.state = is_of_the_task(verdict) ? State::Unmeasured : State::ExportFailed;
-  result.reason = "its export: " +
-                  (result.kernels_ran == false
-                       ? verdict.message
-                       : std::string(model::name(verdict.outcome)) + ": " + verdict.message);
+  result.reason =
+      "its export: " + (result.kernels_ran == false
+                            ? verdict.message
+                            : std::string(model::name(verdict.outcome)) + ": " + verdict.message);
 }
 
 } // namespace warpwright::server

@@ -121,10 +121,10 @@ std::string ratio_cell(const BenchResult &result, const std::string &baseline) {
   const auto found = result.ratios.find(baseline);
   if (found == result.ratios.end()) {
     const auto why = result.missing.find(baseline);
-    return cell(why == result.missing.end() ? "-"
-                                            : "<span title='" + escape_html(why->second) + "'>" +
-                                                  (result.wrong.contains(baseline) ? "wrong" : "-") +
-                                                  "</span>",
+    return cell(why == result.missing.end()
+                    ? "-"
+                    : "<span title='" + escape_html(why->second) + "'>" +
+                          (result.wrong.contains(baseline) ? "wrong" : "-") + "</span>",
                 true);
   }
   const Ratio &ratio = found->second;
@@ -211,9 +211,9 @@ std::string render_bench_page(const BenchPage &page, const std::vector<BenchResu
           std::to_string(summary.verified) + " verified, " + std::to_string(summary.unmeasured) +
           " verified without a measurement, " + std::to_string(summary.no_candidate) +
           " without a candidate, " + exports_text(summary) + ", " +
-          std::to_string(summary.degenerate) + " degenerate, " +
-          std::to_string(summary.skipped) + " skipped, " + std::to_string(summary.failed) +
-          " lost" + (refusals_text(summary).empty() ? "" : "; refused: " + refusals_text(summary)) +
+          std::to_string(summary.degenerate) + " degenerate, " + std::to_string(summary.skipped) +
+          " skipped, " + std::to_string(summary.failed) + " lost" +
+          (refusals_text(summary).empty() ? "" : "; refused: " + refusals_text(summary)) +
           ". Every task counts; whatever was not verified and measured counts as 1.0. A task is "
           "\"fast\" when the lower end of its 95% interval is.</p>" +
           summary_table(results) + "</section>";
@@ -229,8 +229,8 @@ std::string render_bench_text(const std::vector<BenchResult> &results) {
       std::to_string(summary.tasks) + " tasks: " + std::to_string(summary.verified) +
       " verified and measured, " + std::to_string(summary.unmeasured) + " verified only, " +
       std::to_string(summary.no_candidate) + " without a candidate, " + exports_text(summary) +
-      ", " + std::to_string(summary.degenerate) + " degenerate, " + std::to_string(summary.skipped) +
-      " skipped, " + std::to_string(summary.failed) + " lost\n" +
+      ", " + std::to_string(summary.degenerate) + " degenerate, " +
+      std::to_string(summary.skipped) + " skipped, " + std::to_string(summary.failed) + " lost\n" +
       (refusals_text(summary).empty() ? "" : "refused: " + refusals_text(summary) + "\n");
   for (const BaselineSummary &one : summary.baselines) {
     char line[256];

@@ -29,8 +29,8 @@ inline constexpr const char *kBestVariant = "best framework variant";
 struct BenchSummary {
   int tasks = 0, verified = 0, unmeasured = 0, no_candidate = 0, export_failed = 0, skipped = 0,
       degenerate = 0, failed = 0;
-  int kernels_ran = 0; ///< exports whose kernels answered every call
-  int wrong_baselines = 0; ///< tasks with a framework variant that is wrong
+  int kernels_ran = 0;              ///< exports whose kernels answered every call
+  int wrong_baselines = 0;          ///< tasks with a framework variant that is wrong
   int faster_than_best_variant = 0; ///< by over 1%, lower end of the interval
   /// Refused answers of other systems, by the verdict's outcome; "no answer" if there was none.
   std::map<std::string, int> refused;

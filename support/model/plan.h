@@ -100,7 +100,8 @@ struct ModuleStep {
   std::string mode = {};          ///< of torch.compile; empty: its default
   /// True: `source` is an export of a plan of ours. Each call must be answered by its kernels.
   bool exported = false;
-  std::map<std::string, std::string> files = {}; ///< beside `source`, by name: an export's plan file
+  std::map<std::string, std::string> files =
+      {}; ///< beside `source`, by name: an export's plan file
   bool operator==(const ModuleStep &) const = default;
 };
 

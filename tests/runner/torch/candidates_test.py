@@ -100,7 +100,7 @@ class Candidates(cpu.Case):
     def test_the_package_s_own_reason_is_told_where_kernels_cannot_run(self):
         source = answer(RIGHT, before="import warpwright\n@warpwright.plans('model.wwplan')\n") + "def get_inputs():\n    return [torch.randn(4, 8)]\n"
         sha = hashlib.sha256(b"// kernels").hexdigest()
-        kept = json.dumps({"plan": [f"{{'name': 'ModelNew', 'sha256': '{sha}'}}"], "source": ["// kernels"]})
+        kept = json.dumps({"plan": [f"{{'name': 'ModelNew', 'sha256': '{sha}', 'inputs': [...]}}"], "source": ["// kernels"]})
         self.refuse_export("0 of", "there is no CUDA GPU", source, model_wwplan=kept)
         self.refuse_export("0 of 0 calls", "No such file", source)
 

@@ -40,7 +40,8 @@ model::Baseline baseline(const std::string &name, double ratio) {
 } // namespace
 
 TEST_CASE("a row whose kernels did not run is a failure that counts as 1") {
-  auto verdict = verdict_of(model::Outcome::Unsupported, "its kernels ran in 0 of 3 calls: another scale");
+  auto verdict =
+      verdict_of(model::Outcome::Unsupported, "its kernels ran in 0 of 3 calls: another scale");
   verdict.checks.push_back({model::kKernelsCheck, false, verdict.message});
   BenchResult result = row();
   take_export(verdict, result);
@@ -125,6 +126,7 @@ TEST_CASE("an export is written with its plan file beside it") {
   REQUIRE(write_export({"class ModelNew: pass\n", "2.wwplan", "{}\n"}, path));
   CHECK(std::filesystem::exists(path));
   CHECK(std::filesystem::exists(folder.path / "level1" / "2.wwplan"));
-  REQUIRE(write_export({"class ModelNew: pass\n", "3.wwplan", ""}, folder.path / "level1" / "3.py"));
+  REQUIRE(
+      write_export({"class ModelNew: pass\n", "3.wwplan", ""}, folder.path / "level1" / "3.py"));
   CHECK(!std::filesystem::exists(folder.path / "level1" / "3.wwplan"));
 }
