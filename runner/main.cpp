@@ -160,7 +160,8 @@ int main(int argc, char **argv) {
       "tls://HOST:PORT?ca=FILE, unix:/path, or amqps:// of a fleet's broker; default: a child");
   verify
       ->add_option("--baseline", verify_command.baselines,
-                   "torch.compile: of a torch module, also against it; eager is always measured")
+                   "Of a torch module, also against torch.compile or \"torch.compile "
+                   "max-autotune-no-cudagraphs\"; eager is always measured")
       ->take_all();
   verify->add_flag(
       "--host-code", verify_command.host_code,

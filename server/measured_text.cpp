@@ -2,6 +2,7 @@
 
 #include "support/model/dtype.h"
 #include "support/model/verdict_text.h"
+#include "support/model/verify_options.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ std::string type_text(const model::Buffer &buffer) {
          joined(buffer.shape, ", ", [](std::int64_t extent) { return std::to_string(extent); }) + "]";
 }
 
-bool add(std::vector<BaselineRatio> &list, const model::Verdict &verdict, const char *name) {
+bool add(std::vector<BaselineRatio> &list, const model::Verdict &verdict, const std::string &name) {
   for (const model::Baseline &baseline : verdict.baselines)
     if (baseline.name == name && baseline.speedup && baseline.reference_time &&
         baseline.candidate_time) {
@@ -52,11 +53,13 @@ std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict) {
       verdict.candidate_time)
     list.push_back(
         {"eager+graph", *verdict.speedup, *verdict.reference_time, *verdict.candidate_time});
-  add(list, verdict, "torch.compile+graph");
+  for (const model::CompiledVariant &variant : model::kCompiledVariants)
+    add(list, verdict, std::string(variant.name) + "+graph");
   if (!add(list, verdict, "eager") && verdict.as_called)
     list.push_back({"eager", verdict.as_called->speedup, verdict.as_called->reference_time,
                     verdict.as_called->candidate_time});
-  add(list, verdict, "torch.compile");
+  for (const model::CompiledVariant &variant : model::kCompiledVariants)
+    add(list, verdict, std::string(variant.name));
   return list;
 }
 
@@ -192,7 +195,8 @@ std::string baseline_table(const model::Verdict &verdict) {
             " |\n";
   for (const model::Baseline &baseline : verdict.baselines)
     if (!baseline.speedup && !baseline.missing.empty())
-      text += "\nNot measured against " + baseline.name + ": " + baseline.missing + "\n";
+      text += (baseline.wrong ? "\nNot compared with " : "\nNot measured against ") +
+              baseline.name + ": " + baseline.missing + "\n";
   return text;
 }
 

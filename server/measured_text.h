@@ -20,7 +20,7 @@ struct BaselineRatio {
   model::Time reference_time, candidate_time;
 };
 
-/// The measured baselines, in the order eager+graph, torch.compile+graph, eager, torch.compile.
+/// The measured baselines: eager and each variant of torch.compile as CUDA graphs, then as called.
 std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict);
 
 /// The strongest baseline of each way to call the module, in device time ("+graph") and as called:

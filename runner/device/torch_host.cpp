@@ -55,9 +55,11 @@ DeviceResult<CallHandle> TorchHost::bind_module(const model::ModuleStep &step,
   if (!step.source.empty()) {
     parameters["source"] = step.source;
     parameters["model"] = step.model;
+    parameters["exported"] = step.exported;
+    parameters["files"] = step.files;
     return ask<CallHandle>("bind_candidate", parameters);
   }
-  parameters["compiled"] = step.compiled;
+  parameters["compiled"] = !step.compiled ? "" : step.mode.empty() ? "default" : step.mode;
   parameters["exact"] = exact;
   return ask<CallHandle>("bind_module", parameters);
 }
@@ -67,6 +69,12 @@ DeviceResult<CallHandle> TorchHost::bind_operator(const model::AtenStep &step,
   TRY(make_ready());
   return ask<CallHandle>("bind_operator",
                          {{"step", model::to_json(step)}, {"tensors", tensors(views)}});
+}
+
+DeviceResult<KernelCalls> TorchHost::kernel_calls() {
+  const auto counts = TRY(request("kernel_calls", json::object()));
+  return KernelCalls{counts.at("runs").get<std::int64_t>(),
+                     counts.at("fallbacks").get<std::map<std::string, std::int64_t>>()};
 }
 
 DeviceResult<std::size_t> TorchHost::input_count() { return ask<std::size_t>("input_count"); }

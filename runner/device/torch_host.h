@@ -33,6 +33,13 @@ struct TorchSeeds {
   bool on_host = false;
 };
 
+/// Calls of an export: those that its kernels answered, and those that the module's own forward
+/// answered, by reason.
+struct KernelCalls {
+  std::int64_t runs = 0;
+  std::map<std::string, std::int64_t> fallbacks;
+};
+
 /// Sends requests to Python with method names and JSON, served by
 /// runner/torch/python/module_host.py. The implementations differ in the transport and in the
 /// meaning of addresses.
@@ -78,6 +85,8 @@ public:
   /// result not needed)
   DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
                                          const std::vector<TensorArgument> &tensors);
+  /// Calls of the bound export so far, and one more on inputs as the task's file makes them.
+  DeviceResult<KernelCalls> kernel_calls();
   /// Number of the task's buffers that are inputs of its module; the rest are parameters and state.
   DeviceResult<std::size_t> input_count();
   void forget(CallHandle call);

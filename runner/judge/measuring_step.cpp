@@ -4,7 +4,10 @@
 #include "runner/measure/evidence.h"
 #include "runner/measure/host_clock.h"
 #include "runner/measure/roofline.h"
+#include "runner/verify/drawings.h"
 #include "runner/verify/plan_run.h"
+#include "runner/verify/reference_problems.h"
+#include "support/model/verify_options.h"
 
 #include <algorithm>
 
@@ -13,8 +16,6 @@ namespace {
 
 using model::Direction;
 using model::Outcome;
-
-constexpr const char *kCompiled = "torch.compile";
 
 /// Adds the occupancy of each kernel's first launch at the measured sizes, since occupancy depends on the launch shape.
 void add_occupancy(Job &job, model::Verdict &verdict) {
@@ -138,10 +139,10 @@ void add_baselines(const std::string &name, const Measurement &measured, model::
   verdict.baselines.push_back(std::move(graph));
 }
 
-void add_missing_baselines(const std::string &name, const std::string &why,
+void add_missing_baselines(const std::string &name, const std::string &why, bool wrong,
                            model::Verdict &verdict) {
   for (const char *ending : {"", "+graph"})
-    verdict.baselines.push_back({name + ending, {}, {}, {}, why});
+    verdict.baselines.push_back({name + ending, {}, {}, {}, why, wrong});
 }
 
 /// Runs torch.compile's work on one set of buffers, because others use the device meanwhile and need its memory.
@@ -154,25 +155,57 @@ DeviceResult<void> compile_module(Job &job) {
   return {};
 }
 
-/// Measures the candidate against the module under torch.compile, in separate pairs, by the same loop.
+/// Judges a framework variant as a candidate for the task, in the drawings of a thorough verification. A drawing on
+/// which the module itself does not work is left out.
+/// @return how its results are wrong; nullopt: they are right
+DeviceResult<std::optional<std::string>>
+find_wrong_variant(const Job &job, const model::Plan &variant, std::mt19937_64 &random) {
+  Job judged(job.device, job.checker, job.task, variant, job.sink());
+  judged.rounds_to_tf32 = job.rounds_to_tf32;
+  for (const Drawing &drawing : drawings_of(judged, job.task.sizes, true, random)) {
+    if (drawing.scale != 1 || drawing.wide_rows_of) {
+      auto problem = TRY(try_reference(judged, drawing));
+      if (problem)
+        continue;
+    }
+    auto trial = TRY(run_trial(judged, drawing));
+    if (trial.failure && trial.failure->outcome != Outcome::Unsupported)
+      return trial.failure->message;
+    judged.spares_exact = true;
+  }
+  return std::nullopt;
+}
+
+/// Measures the candidate against the module under torch.compile, in separate pairs, by the same loop. A variant that
+/// is wrong by the rules for candidates is no baseline.
 DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
+                                    const model::CompiledVariant &variant, std::mt19937_64 &random,
                                     model::Verdict &verdict) {
+  const std::string name(variant.name);
   model::Task task = job.task;
-  task.reference.steps = {model::ModuleStep{true}};
+  task.reference.steps = {model::ModuleStep{.compiled = true, .mode = std::string(variant.mode)}};
   Job compiled(job.device, job.checker, task, job.candidate, job.sink());
   compiled.torch_inputs = job.torch_inputs;
   compiled.spares_exact = job.spares_exact;
-  const auto made = compile_module(compiled);
-  const auto measured =
-      made ? measure(compiled, settings) : DeviceResult<Measurement>(std::unexpected(made.error()));
-  job.enter("measuring", "torch.compile done", Side::Nobody);
-  if (!measured && measured.error().device_lost)
-    return std::unexpected(measured.error());
-  if (!measured || measured->failure)
-    add_missing_baselines(
-        kCompiled, measured ? measured->failure->message : measured.error().message, verdict);
-  else
-    add_baselines(kCompiled, *measured, verdict);
+  const auto measured = [&]() -> DeviceResult<std::optional<Measurement>> {
+    TRY(compile_module(compiled));
+    auto wrong = TRY(find_wrong_variant(job, task.reference, random));
+    if (wrong) {
+      add_missing_baselines(name, "its results are wrong: " + *wrong, true, verdict);
+      return std::nullopt;
+    }
+    return TRY(measure(compiled, settings));
+  }();
+  job.enter("measuring", name + " done", Side::Nobody);
+  if (!measured) {
+    if (measured.error().device_lost)
+      return std::unexpected(measured.error());
+    add_missing_baselines(name, measured.error().message, false, verdict);
+  } else if (*measured && (*measured)->failure) {
+    add_missing_baselines(name, (*measured)->failure->message, false, verdict);
+  } else if (*measured) {
+    add_baselines(name, **measured, verdict);
+  }
   return {};
 }
 
@@ -180,10 +213,14 @@ DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
 
 DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
                                      const std::vector<std::string> &wanted,
-                                     model::Verdict &verdict) {
-  const bool wants_compiled = std::ranges::any_of(
-      wanted, [](const std::string &name) { return name.starts_with(kCompiled); });
-  return wants_compiled ? measure_compiled(job, settings, verdict) : DeviceResult<void>{};
+                                     std::mt19937_64 &random, model::Verdict &verdict) {
+  for (const model::CompiledVariant &variant : model::kCompiledVariants) {
+    const std::string name(variant.name);
+    if (std::ranges::any_of(
+            wanted, [&](const std::string &one) { return one == name || one == name + "+graph"; }))
+      TRY(measure_compiled(job, settings, variant, random, verdict));
+  }
+  return {};
 }
 
 DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSettings &settings,

@@ -20,10 +20,11 @@ DeviceResult<std::optional<Failure>> check_reference_alone(Job &job, const Measu
                                                            const std::vector<Sample> &reference_samples,
                                                            model::Verdict &verdict);
 
-/// Measures the `wanted` framework variants beyond eager for a verified torch task, into verdict.baselines. A variant
-/// that cannot be measured is listed with the reason. Faults: the device is lost.
+/// Verifies and measures the `wanted` framework variants beyond eager for a verified torch task, into
+/// verdict.baselines. A variant that is wrong or cannot be measured is listed with the reason. Faults: the device is
+/// lost.
 DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
                                      const std::vector<std::string> &wanted,
-                                     model::Verdict &verdict);
+                                     std::mt19937_64 &random, model::Verdict &verdict);
 
 } // namespace warpwright::runner

@@ -72,13 +72,14 @@ public:
       : job_(device, checker, task, candidate, sink), settings_(settings), verdict_(verdict),
         random_(settings.seed ? settings.seed : std::random_device{}()) {
     job_.spares_exact = task.module && !settings.thorough;
+    is_export_ = model::is_export(candidate);
   }
 
   /// Fills the verdict; returns the fault that ended it, if any.
   std::optional<Fault> run() {
     for (auto step :
          {&Verification::compile, &Verification::load_module, &Verification::try_drawings,
-          &Verification::try_hidden_sizes, &Verification::time_it}) {
+          &Verification::check_kernels, &Verification::try_hidden_sizes, &Verification::time_it}) {
       auto passed = (this->*step)();
       if (!passed)
         return fail_with(passed.error());
@@ -329,6 +330,30 @@ private:
       degenerate_ = *passed;
   }
 
+  /// Checks that the kernels of an export answered every call so far. False: the verdict is complete.
+  StepResult check_kernels() {
+    if (!is_export_)
+      return true;
+    const auto calls = TRY(job_.device.torch()->kernel_calls());
+    std::string reasons;
+    std::int64_t fallbacks = 0;
+    for (const auto &[why, count] : calls.fallbacks) {
+      fallbacks += count;
+      reasons += (reasons.empty() ? "" : "; ") + why + " (" + std::to_string(count) + ")";
+    }
+    if (fallbacks == 0 && calls.runs > 0) {
+      kernels_note_ = "in each of " + std::to_string(calls.runs) + " calls, no fallback";
+      return true;
+    }
+    conclude({Outcome::Unsupported, model::kKernelsCheck,
+              "its kernels ran in " + std::to_string(calls.runs) + " of " +
+                  std::to_string(calls.runs + fallbacks) +
+                  " calls, the module's own forward in the others: " +
+                  (reasons.empty() ? "no call was counted" : reasons)});
+    take_speedups_back();
+    return false;
+  }
+
   StepResult try_hidden_sizes() {
     if (!settings_.hidden_sizes)
       return true;
@@ -364,7 +389,12 @@ private:
       take_speedups_back();
     if (!*failure && job_.task.module && degenerate_.empty()) {
       settings.seed = random_();
-      TRY(measure_baselines(job_, settings, settings_.baselines, verdict_));
+      TRY(measure_baselines(job_, settings, settings_.baselines, random_, verdict_));
+    }
+    if (!*failure) {
+      const bool ran = TRY(check_kernels());
+      if (!ran)
+        return false;
     }
     if (!*failure && job_.host_code()) {
       failure = check_reference_alone(job_, settings, reference_samples, verdict_);
@@ -386,6 +416,8 @@ private:
 
   void succeed() {
     verdict_.outcome = Outcome::Verified;
+    if (!kernels_note_.empty())
+      verdict_.checks.push_back({model::kKernelsCheck, true, kernels_note_});
     verdict_.message = "correct by every check";
     if (verdict_.speedup || verdict_.as_called)
       verdict_.message += ", and measured";
@@ -431,6 +463,8 @@ private:
   std::mt19937_64 random_;
   bool tried_misaligned_ = false;
   bool has_degenerate_check_ = false;
+  bool is_export_ = false;
+  std::string kernels_note_; ///< of an export: calls that its kernels answered
   std::string degenerate_, fp64_note_, sizes_note_, scales_note_, wide_note_;
   symbolic::Sizes main_sizes_; ///< sizes of most drawings
 };

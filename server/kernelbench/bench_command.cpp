@@ -52,6 +52,10 @@ json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
     header["measured"] = false;
   if (command.mode != model::ModuleMode::AsMade)
     header["mode"] = model::name(command.mode);
+  if (command.baselines != BenchCommand{}.baselines)
+    header["baselines"] = command.baselines;
+  if (!answers)
+    header["measured_through"] = command.standalone ? "standalone exports" : "exports";
   if (answers) {
     std::string texts;
     for (const auto &[id, answer] : *answers)
@@ -103,13 +107,16 @@ BenchPage page_of(const BenchCommand &command, const model::DeviceInfo &device,
   BenchPage page{
       .title = "KernelBench, measured", .command = command.command, .version = WARPWRIGHT_VERSION};
   page.notes.push_back(device.name + ", " + device.driver);
-  page.notes.push_back("Each ratio is baseline over candidate, measured in pairs in one process, "
-                       "in random order, with a cold L2 and fresh "
-                       "inputs. eager+graph and torch.compile+graph are device times of CUDA "
-                       "graphs; eager and torch.compile are host times "
-                       "as a program calls them. Precision rules are on: a candidate's error "
-                       "against float64 may not exceed four times the "
-                       "reference's own.");
+  page.notes.push_back("Each ratio is baseline over candidate, measured in pairs in random order, "
+                       "with a cold L2 and fresh inputs. Baselines with +graph are device times of "
+                       "CUDA graphs; the others are host times as a program calls them. Precision "
+                       "rules are on: an error against float64 may not exceed four times the "
+                       "reference's own. A baseline that breaks them is shown as wrong and is not "
+                       "compared with.");
+  if (command.candidates.empty())
+    page.notes.push_back("The candidate is the export that a user gets: the decorated class with "
+                         "its plan file, loaded in a process of its own. A row whose kernels did "
+                         "not answer every call is a failure and counts as 1.0.");
   if (!command.candidates.empty()) {
     page.title = "KernelBench, another system's answers measured";
     page.notes.push_back("The candidates are host code: Python and C++ that ran in a process of "
@@ -139,20 +146,6 @@ void sort_as(const std::vector<BenchTask> &tasks, std::vector<BenchResult> &resu
   std::ranges::stable_sort(results, {}, [&](const BenchResult &result) {
     return std::ranges::find(tasks, result.id, &BenchTask::id) - tasks.begin();
   });
-}
-
-/// Runs the exports after all measurements, so that each has the GPU for itself.
-void run_exports(const BenchCommand &command, std::vector<BenchResult> &results,
-                 const std::stop_token &stop) {
-  for (BenchResult &result : results) {
-    const auto file = export_path(command.export_folder, result);
-    if (stop.stop_requested() || result.host_code || !std::filesystem::exists(file) ||
-        !result.recipe)
-      continue;
-    take_export_run(run_export(export_command(), file, command.mode), result);
-    if (result.export_run.starts_with("idle"))
-      std::cerr << result.id << ": " << result.reason << '\n';
-  }
 }
 
 struct Opened {
@@ -239,12 +232,17 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
   options.limits.thorough_search = !gpu; // on a GPU the best is verified again anyway
   options.limits.measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.search_seconds));
-  options.limits.final_measure_budget =
+  // The best plan is verified once more; the figures that count are those of its export.
+  options.limits.final_measure_budget = options.limits.measure_budget;
+  options.limits.baselines = {};
+  options.verify.confirm_large = false;
+  options.measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.measure_seconds));
+  options.baselines = command.baselines;
   options.verify.device = command.device;
   options.mode = command.mode;
   options.limits.measure = !command.no_measure;
-  options.verify.timeout = kJobTimeout;
+  options.verify.timeout = kJobTimeout * std::max<std::size_t>(command.baselines.size(), 1);
   options.export_folder = command.export_folder;
   options.standalone = command.standalone;
   options.time_limit = std::chrono::seconds(static_cast<std::int64_t>(60 * command.minutes));
@@ -258,8 +256,6 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
     print(results.error());
     return kFailed;
   }
-  if (command.run_exports)
-    run_exports(command, *results, stop);
   sort_as(opened->tasks, *results);
   std::cout << render_bench_text(*results);
   if (auto written = write_reports(command, header, opened->device, *results); !written) {

@@ -19,8 +19,7 @@ struct BenchCommand {
   std::string known; ///< results of an earlier run; its best plans are tried first; empty: none
   std::string html, json; ///< paths; empty: not written
   std::string export_folder;
-  bool standalone = false; ///< exports need no package, where their plans are small enough
-  bool run_exports = false; ///< each once in a new Python process, with this process's rights
+  bool standalone = false;     ///< exports need no package, where their plans are small enough
   std::string candidates;      ///< a folder or JSON lines of other systems' answers; empty: ours
   std::string candidate_field; ///< of JSON lines; empty: the first that is known
   std::string runner, device;  ///< as in `optimize`
@@ -31,7 +30,9 @@ struct BenchCommand {
   bool no_measure = false;     ///< verify and export only
   bool stages = false;         ///< report each task's stage on stderr
   double minutes = 0;          ///< no task starts later; 0: no limit
-  double measure_seconds = 1;  ///< for the best of each task, against each baseline
+  double measure_seconds = 1;  ///< for the export of each task's best, against each baseline
+  std::vector<std::string> baselines = {
+      "torch.compile"};        ///< beside eager (VerifyOptions::baselines)
   double search_seconds = 0.3; ///< for each variant
   std::string command;         ///< as typed, for the report
 };

@@ -1,8 +1,22 @@
 #include "server/kernelbench/bench_options.h"
 
+#include "support/model/verify_options.h"
+
 #include <CLI/CLI.hpp>
+#include <map>
 
 namespace warpwright::server {
+namespace {
+
+/// Names of the framework variants, by what a user gives for them: torch.compile's mode, else the name.
+std::map<std::string, std::string> baselines_by_option() {
+  std::map<std::string, std::string> names;
+  for (const model::CompiledVariant &variant : model::kCompiledVariants)
+    names[std::string(variant.mode.empty() ? variant.name : variant.mode)] = variant.name;
+  return names;
+}
+
+} // namespace
 
 void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command
@@ -31,12 +45,10 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option(
       "--export", bench.export_folder,
       "Write each verified candidate to this folder as a ModelNew, with a plan file beside it; it needs the package warpwright");
-  command.add_flag("--standalone", bench.standalone,
-                   "With --export: where it takes at most 100 lines, the files hold the kernels and need only torch 2.8")
-      ->needs("--export");
-  command.add_flag("--run-exports", bench.run_exports,
-                   "With --export: at the end call each file once in a fresh Python, with your "
-                   "rights; a task whose export does not run its kernels has no candidate")
+  command
+      .add_flag("--standalone", bench.standalone,
+                "With --export: where it takes at most 100 lines, the files hold the kernels and "
+                "need only torch 2.8")
       ->needs("--export");
   auto *candidates =
       command.add_option("--candidates", bench.candidates,
@@ -65,8 +77,15 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
       ->capture_default_str();
   command
       .add_option("--measure-seconds", bench.measure_seconds,
-                  "Measuring time of the best of each task against each baseline")
+                  "Measuring time of the export of each task's best against each baseline")
       ->check(CLI::Range(0.05, 600.0))
+      ->capture_default_str();
+  command
+      .add_option("--baselines", bench.baselines,
+                  "Framework variants to measure against beside eager, each as called and as a "
+                  "CUDA graph: torch.compile, max-autotune-no-cudagraphs")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(baselines_by_option()))
       ->capture_default_str();
   command
       .add_option("--search-seconds", bench.search_seconds,

@@ -12,10 +12,13 @@ namespace {
 using nlohmann::json;
 using State = BenchResult::State;
 
-constexpr std::pair<State, std::string_view> kStates[] = {
-    {State::Verified, "verified"},        {State::Unmeasured, "unmeasured"},
-    {State::NoCandidate, "no_candidate"}, {State::Skipped, "skipped"},
-    {State::Degenerate, "degenerate"},    {State::Failed, "failed"}};
+constexpr std::pair<State, std::string_view> kStates[] = {{State::Verified, "verified"},
+                                                          {State::Unmeasured, "unmeasured"},
+                                                          {State::NoCandidate, "no_candidate"},
+                                                          {State::ExportFailed, "export_failed"},
+                                                          {State::Skipped, "skipped"},
+                                                          {State::Degenerate, "degenerate"},
+                                                          {State::Failed, "failed"}};
 
 json ratio_json(const Ratio &ratio) {
   return {{"ratio", ratio.value},
@@ -128,8 +131,12 @@ json to_json(const BenchResult &result) {
     document["host_code"] = true;
   if (result.constructor_only)
     document["constructor_only"] = true;
-  if (!result.export_run.empty())
-    document["export"] = result.export_run;
+  if (result.kernels_ran) {
+    document["kernels_ran"] = *result.kernels_ran;
+    document["kernels"] = result.kernels;
+  }
+  if (!result.wrong.empty())
+    document["wrong_baselines"] = result.wrong;
   if (result.library_share)
     document["library_share"] = *result.library_share;
   return document;
@@ -165,7 +172,10 @@ Result<BenchResult> bench_result_from_json(const json &document) try {
     result.recipe = std::move(*recipe);
   }
   result.host_code = document.value("host_code", false);
-  result.export_run = document.value("export", "");
+  if (document.contains("kernels_ran"))
+    result.kernels_ran = document["kernels_ran"].get<bool>();
+  result.kernels = document.value("kernels", "");
+  result.wrong = document.value("wrong_baselines", std::set<std::string>());
   result.constructor_only = document.value("constructor_only", false);
   if (document.contains("library_share"))
     result.library_share = document["library_share"].get<double>();

@@ -14,6 +14,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,21 +36,24 @@ struct TriedVariant {
 
 struct BenchResult {
   enum class State {
-    Verified,    ///< a candidate with a kernel of ours is right, and was measured
-    Unmeasured,  ///< right, but no GPU measured it, or not to the end
-    NoCandidate, ///< no plan of ours passed, or none could be generated
-    Skipped,     ///< unusable task: does not trace, is random, runs out of memory, gives NaN
-    Degenerate,  ///< the output does not depend on the inputs: not counted as a speedup
-    Failed,      ///< the runner was lost
+    Verified,     ///< a candidate with a kernel of ours is right, and was measured
+    Unmeasured,   ///< right, but no GPU measured it, or not to the end
+    NoCandidate,  ///< no plan of ours passed, or none could be generated
+    ExportFailed, ///< a plan is right, but its export did not run its kernels or was refused
+    Skipped,      ///< unusable task: does not trace, is random, runs out of memory, gives NaN
+    Degenerate,   ///< the output does not depend on the inputs: not counted as a speedup
+    Failed,       ///< the runner was lost
   };
   std::string id, name;
   int level = 0;
   std::string source_hash; ///< results of another source are not reused
   State state = State::NoCandidate;
   std::string reason; ///< one sentence if not Verified
-  /// By baseline: "eager+graph", "torch.compile+graph" (device time), "eager", "torch.compile" (as called).
+  /// By baseline: "eager+graph", "torch.compile+graph" (device time), "eager", "torch.compile" (as called). Those of
+  /// our plans are of their exports.
   std::map<std::string, Ratio> ratios;
   std::map<std::string, std::string> missing; ///< baselines without a measurement, and the reason
+  std::set<std::string> wrong;                ///< those of `missing` whose results are wrong
   std::vector<std::string> moves;             ///< of the candidate
   std::string plan_hash;
   std::optional<search::Recipe> recipe; ///< reproduces the candidate
@@ -60,8 +64,9 @@ struct BenchResult {
   bool constructor_only =
       false;              ///< host code that is wrong once other parameters are loaded into it
   bool host_code = false; ///< another system's answer was judged: docs/candidates.md
-  /// "runs its kernels", "idle: why", "unknown: why"; empty: the export was not run (export_run.h).
-  std::string export_run;
+  /// Whether the export's kernels answered every call; nullopt: it was not called (export_run.h).
+  std::optional<bool> kernels_ran;
+  std::string kernels; ///< number of calls, and the reasons of those that the own forward answered
   double seconds = 0;
   model::DeviceInfo device;
   std::string date;

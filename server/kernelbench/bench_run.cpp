@@ -1,7 +1,7 @@
 #include "server/kernelbench/bench_run.h"
 #include "server/kernelbench/candidate_run.h"
+#include "server/kernelbench/export_run.h"
 
-#include "server/export/model_writer.h"
 #include "server/measured_text.h"
 #include "support/exclusive.h"
 #include "support/files.h"
@@ -30,8 +30,11 @@ std::string source_hash(const BenchTask &task) { return sha256_hex(task.source).
 
 void take_ratios(const model::Verdict &verdict, BenchResult &result) {
   for (const model::Baseline &baseline : verdict.baselines)
-    if (!baseline.speedup)
+    if (!baseline.speedup) {
       result.missing[baseline.name] = baseline.missing;
+      if (baseline.wrong)
+        result.wrong.insert(baseline.name);
+    }
   for (const BaselineRatio &one : measured_baselines(verdict))
     result.ratios[one.name] = {one.speedup.ratio, one.speedup.low, one.speedup.high,
                                one.reference_time.median_ns, one.candidate_time.median_ns};
@@ -95,28 +98,9 @@ TriedVariant tried(const search::TorchVariant &variant) {
   return result;
 }
 
-Result<void> export_model(const BenchRunOptions &options, const BenchResult &result,
-                          const TorchOutcome &outcome) {
-  const TorchTask &task = *outcome.task;
-  const search::TorchVariant &best = outcome.variants[*outcome.best];
-  const model::Plan &plan = best.proposal.built.plan;
-  const auto path = export_path(options.export_folder, result);
-  const auto plan_path = std::filesystem::path(path).replace_extension("wwplan");
-  const auto addition = write_addition(
-      task.task, task.graph, plan,
-      {.comment = measured_comment(outcome.final_verdict ? *outcome.final_verdict : best.verdict, {}),
-       .device = verified_device(result.device),
-       .patterns = task.patterns,
-       .plan_file = plan_path.filename(),
-       .standalone = options.standalone});
-  if (!addition)
-    return std::unexpected(addition.error());
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (!addition->plan_file.empty())
-    if (const auto written = write_atomically(plan_path, addition->plan_file); !written)
-      return written;
-  return write_atomically(path, whole_file(task.task.module->source, *addition));
+std::filesystem::path export_path(const std::filesystem::path &folder, const BenchResult &result) {
+  return folder / ("level" + std::to_string(result.level)) /
+         (result.id.substr(result.id.find('/') + 1) + ".py");
 }
 
 class Run {
@@ -246,25 +230,72 @@ private:
           return;
         continue;
       }
+      const auto start = Clock::now();
       const TorchOutcome outcome = optimize_torch_module(
           task->name, task->id, module_of(*task), take_trace(*task).get(), client_, device_,
           options_.verify, limits_of(*task), events_of(*task), stop_);
       if (stop_.stop_requested())
         return; // the next run repeats the interrupted task
       BenchResult result = bench_result_of(*task, outcome);
-      Result<void> written;
-      if (is_exported(result))
-        written = export_model(options_, result, outcome);
-      if (!written)
-        result.reason = "not exported: " + describe(written.error());
+      if (const auto exported = judge_export(*task, outcome, result); !exported) {
+        result.state = State::ExportFailed;
+        result.reason = "its export: " + describe(exported.error());
+        result.ratios.clear();
+      }
+      if (stop_.stop_requested())
+        return;
+      result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
       keep(std::move(result));
     }
   }
 
-  bool is_exported(const BenchResult &result) const {
-    return !options_.export_folder.empty() && result.recipe &&
-           (result.state == State::Verified ||
-            (result.state == State::Unmeasured && !options_.limits.measure));
+  /// True if the result has a plan that the runner has verified, so that it has an export.
+  bool has_export(const BenchResult &result) const {
+    return result.recipe && (result.state == State::Verified ||
+                             (result.state == State::Unmeasured && !options_.limits.measure));
+  }
+
+  /// Replaces the figures of a verified plan by those of its export, and keeps the export if its folder is wanted.
+  /// On a CPU exports cannot run their kernels, so they are only written.
+  Result<void> judge_export(const BenchTask &task, const TorchOutcome &outcome,
+                            BenchResult &result) {
+    if (!has_export(result))
+      return {};
+    const auto path = export_path(options_.export_folder, result);
+    const std::string plan_name = path.stem().string() + ".wwplan";
+    const model::DeviceInfo device = result.device;
+    const auto files_of = [&](const model::Verdict &verdict) {
+      return export_files(outcome, verdict, device, plan_name, options_.standalone);
+    };
+    model::Verdict verdict =
+        outcome.final_verdict ? *outcome.final_verdict : outcome.variants[*outcome.best].verdict;
+    auto files = TRY(files_of(verdict));
+    if (device_.kind == "cuda") {
+      auto judged = verify_export(outcome.task->task, files, client_, measured_options(), stop_,
+                                  events_of(task).on_stage);
+      if (!judged) {
+        result.state = State::Failed;
+        result.reason = describe(judged.error());
+        result.ratios.clear();
+        return {};
+      }
+      take_export(*judged, result);
+      if (judged->outcome == model::Outcome::Verified)
+        files = TRY(files_of(*judged));
+    }
+    const bool is_kept = !options_.export_folder.empty() && has_export(result);
+    return is_kept ? write_export(files, path) : Result<void>{};
+  }
+
+  /// Options of a verification whose figures count.
+  runner::VerifyOptions measured_options() const {
+    runner::VerifyOptions options = options_.verify;
+    options.measure = options_.limits.measure && device_.kind == "cuda";
+    options.measure_budget = options_.measure_budget;
+    options.confirm_large = true;
+    if (options.measure)
+      options.baselines = options_.baselines;
+    return options;
   }
 
   model::TorchModule module_of(const BenchTask &task) const {
@@ -283,13 +314,10 @@ private:
     const auto start = Clock::now();
     const auto found = options_.candidates->find(task.id);
     const bool answered = found != options_.candidates->end();
-    runner::VerifyOptions verify = options_.verify;
-    verify.measure = device_.kind == "cuda";
-    verify.measure_budget = options_.limits.final_measure_budget;
     BenchResult result =
         judge_candidate(task, answered ? &found->second : nullptr,
                         answered ? take_trace(task).get() : Result<runner::TracedModule>(), client_,
-                        verify, stop_, events_of(task).on_stage);
+                        measured_options(), stop_, events_of(task).on_stage);
     if (stop_.stop_requested())
       return;
     result.source_hash = source_hash(task);
@@ -332,28 +360,6 @@ private:
 bool is_of_the_task(const model::Verdict &verdict) {
   return verdict.outcome == model::Outcome::Unsupported &&
          verdict.message.starts_with("the task's reference");
-}
-
-std::filesystem::path export_path(const std::filesystem::path &folder, const BenchResult &result) {
-  return folder / ("level" + std::to_string(result.level)) /
-         (result.id.substr(result.id.find('/') + 1) + ".py");
-}
-
-void take_export_run(const ExportRun &run, BenchResult &result) {
-  switch (run.kind) {
-  case ExportRun::Kind::Ran:
-    result.export_run = "runs its kernels";
-    break;
-  case ExportRun::Kind::Unknown:
-    result.export_run = "unknown: " + run.why;
-    break;
-  case ExportRun::Kind::Idle:
-    result.export_run = "idle: " + run.why;
-    result.state = State::NoCandidate;
-    result.reason = "its export does not run its kernels: " + run.why;
-    result.ratios.clear();
-    break;
-  }
 }
 
 void take_verified(const model::Verdict &verdict, BenchResult &result) {

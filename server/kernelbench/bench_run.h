@@ -7,7 +7,6 @@
 #include "server/kernelbench/bench_result.h"
 #include "server/kernelbench/bench_task.h"
 #include "server/kernelbench/candidate_answers.h"
-#include "server/kernelbench/export_run.h"
 #include "server/optimize/torch_optimizer.h"
 
 namespace warpwright::server {
@@ -17,9 +16,11 @@ struct BenchRunOptions {
   TorchLimits limits;
   std::map<std::string, search::Recipe> known; ///< by source hash of the task; tried first
   runner::VerifyOptions verify;
+  std::vector<std::string> baselines; ///< as VerifyOptions::baselines; of exports and of answers
+  std::chrono::milliseconds measure_budget{1'000};    ///< of an export or an answer, per baseline
   model::ModuleMode mode = model::ModuleMode::AsMade; ///< in which the tasks' modules are called
   bool standalone = false; ///< exports need no package, where their plans are small enough
-  std::filesystem::path export_folder; ///< empty: verified candidates are not written
+  std::filesystem::path export_folder; ///< empty: exports are not kept
   /// Other systems' answers by task, judged in place of our plans.
   std::optional<std::map<std::string, CandidateAnswer>> candidates;
   std::chrono::seconds time_limit{0}; ///< no task starts after it; 0: no limit
@@ -38,11 +39,6 @@ Result<std::vector<BenchResult>> run_bench(const std::vector<BenchTask> &tasks,
                                            const model::DeviceInfo &device, ResultsFile &file,
                                            const BenchRunOptions &options,
                                            const BenchRunEvents &events, std::stop_token stop);
-
-/// Path of the file that holds a result's export.
-std::filesystem::path export_path(const std::filesystem::path &folder, const BenchResult &result);
-/// Stores the outcome of an export's run in the result; an export that does not run its kernels earns no speedup.
-void take_export_run(const ExportRun &run, BenchResult &result);
 
 /// Copies numbers and state from the verdict on a verified candidate.
 void take_verified(const model::Verdict &verdict, BenchResult &result);

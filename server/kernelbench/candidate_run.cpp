@@ -63,7 +63,6 @@ BenchResult judge_candidate(const BenchTask &task, const CandidateAnswer *answer
   const model::Plan plan = plan_of(*answer);
   result.moves = plan.moves;
   options.host_code = true;
-  options.baselines = {"torch.compile"};
   const auto verdict = client.verify(made->task, plan, options, std::move(stop), on_stage);
   if (verdict) {
     take_verdict(*verdict, result);

@@ -16,7 +16,7 @@ namespace warpwright::server {
 
 /// @param answer null: the task has no answer
 /// @param traced result of the runner's trace() of the task's module
-/// @param options of the verification; host_code and baselines are set here
+/// @param options of the verification; host_code is set here
 /// @return the task's state, and for a refused answer its outcome and reason; the caller sets `source_hash`
 BenchResult judge_candidate(const BenchTask &task, const CandidateAnswer *answer,
                             Result<runner::TracedModule> traced, runner::BlockingClient &client,

@@ -1,61 +1,81 @@
 #include "server/kernelbench/export_run.h"
 
-#include "support/process.h"
+#include "server/export/model_writer.h"
+#include "server/kernelbench/bench_run.h"
+#include "server/measured_text.h"
+#include "support/files.h"
+#include "support/model/json.h"
 
-#include <cstdlib>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 namespace warpwright::server {
 namespace {
 
-using nlohmann::json;
+using State = BenchResult::State;
 
-/// Includes g++'s compilation of the exports' shared part, once per machine.
-constexpr std::chrono::milliseconds kTimeout{180'000};
-
-std::string reasons(const json &fallbacks) {
-  std::string text;
-  for (const auto &[why, count] : fallbacks.items())
-    text += (text.empty() ? "" : ", ") + why;
-  return text;
-}
-
-/// JSON in the output's last line; the user's file may print other lines.
-json last_line(const std::string &output) {
-  const std::size_t end = output.find_last_not_of('\n');
-  if (end == std::string::npos)
-    return json();
-  const std::size_t before = output.rfind('\n', end);
-  const std::size_t start = before == std::string::npos ? 0 : before + 1;
-  return json::parse(output.substr(start, end + 1 - start), nullptr, false);
+const model::Check *kernels_check(const model::Verdict &verdict) {
+  const auto found = std::ranges::find(verdict.checks, model::kKernelsCheck, &model::Check::name);
+  return found == verdict.checks.end() ? nullptr : &*found;
 }
 
 } // namespace
 
-ExportRun run_export(std::vector<std::string> command, const std::filesystem::path &file,
-                     model::ModuleMode mode) {
-  command.push_back(file.string());
-  command.emplace_back(name(mode));
-  const auto run = run_captured(command, "", kTimeout);
-  if (!run)
-    return {ExportRun::Kind::Unknown, run.error().message};
-  const json counts = last_line(run->output);
-  if (!counts.is_object())
-    return {ExportRun::Kind::Idle, "it ended without an answer"};
-  if (counts.contains("unknown"))
-    return {ExportRun::Kind::Unknown, counts.value("unknown", "")};
-  if (counts.contains("failed"))
-    return {ExportRun::Kind::Idle, counts.value("failed", "")};
-  if (counts.value("runs", 0) > 0)
-    return {ExportRun::Kind::Ran, ""};
-  return {ExportRun::Kind::Idle, reasons(counts.value("fallbacks", json::object()))};
+Result<ExportFiles> export_files(const TorchOutcome &outcome, const model::Verdict &verdict,
+                                 const model::DeviceInfo &device, const std::string &plan_name,
+                                 bool standalone) {
+  const TorchTask &task = *outcome.task;
+  auto addition =
+      TRY(write_addition(task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
+                         {.comment = measured_comment(verdict, {}),
+                          .device = verified_device(device),
+                          .patterns = task.patterns,
+                          .plan_file = plan_name,
+                          .standalone = standalone}));
+  return ExportFiles{whole_file(task.task.module->source, addition), plan_name,
+                     std::move(addition.plan_file)};
 }
 
-std::vector<std::string> export_command() {
-  const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
+Result<void> write_export(const ExportFiles &files, const std::filesystem::path &path) {
   std::error_code error;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  return {chosen && *chosen ? chosen : "python3", "-B", (folder / "torch/run_export.py").string()};
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (!files.plan.empty())
+    TRY(write_atomically(path.parent_path() / files.plan_name, files.plan));
+  return write_atomically(path, files.source);
+}
+
+Result<model::Verdict> verify_export(const model::Task &task, const ExportFiles &files,
+                                     runner::BlockingClient &client, runner::VerifyOptions options,
+                                     std::stop_token stop,
+                                     const std::function<void(const std::string &)> &on_stage) {
+  model::ModuleStep step{.source = files.source, .exported = true};
+  if (!files.plan.empty())
+    step.files[files.plan_name] = files.plan;
+  model::Plan plan;
+  plan.steps.push_back(std::move(step));
+  options.host_code = true;
+  return client.verify(task, plan, options, std::move(stop), on_stage);
+}
+
+void take_export(const model::Verdict &verdict, BenchResult &result) {
+  if (const model::Check *check = kernels_check(verdict)) {
+    result.kernels_ran = check->passed;
+    result.kernels = check->detail;
+  }
+  result.ratios.clear();
+  result.missing.clear();
+  if (verdict.outcome == model::Outcome::Verified) {
+    const std::string plan_hash = result.plan_hash; // the search's plan, and its share of libraries
+    const std::optional<double> library_share = result.library_share;
+    take_verified(verdict, result);
+    result.plan_hash = plan_hash;
+    result.library_share = library_share;
+    return;
+  }
+  result.state = is_of_the_task(verdict) ? State::Unmeasured : State::ExportFailed;
+  result.reason =
+      "its export: " + (result.kernels_ran == false
+                            ? verdict.message
+                            : std::string(model::name(verdict.outcome)) + ": " + verdict.message);
 }
 
 } // namespace warpwright::server

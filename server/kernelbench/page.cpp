@@ -123,7 +123,8 @@ std::string ratio_cell(const BenchResult &result, const std::string &baseline) {
     const auto why = result.missing.find(baseline);
     return cell(why == result.missing.end()
                     ? "-"
-                    : "<span title='" + escape_html(why->second) + "'>-</span>",
+                    : "<span title='" + escape_html(why->second) + "'>" +
+                          (result.wrong.contains(baseline) ? "wrong" : "-") + "</span>",
                 true);
   }
   const Ratio &ratio = found->second;
@@ -132,25 +133,49 @@ std::string ratio_cell(const BenchResult &result, const std::string &baseline) {
          decimals(ratio.candidate_ns / 1000, 2) + " us'>" + decimals(ratio.value, 2) + "</td>";
 }
 
+std::string kernels_cell(const BenchResult &result) {
+  if (!result.kernels_ran)
+    return cell("-");
+  return cell(std::string(*result.kernels_ran ? "yes" : "no") + "<small>" +
+              escape_html(result.kernels) + "</small>");
+}
+
+std::string baseline_heading(const std::string &baseline) {
+  return "<th class='n'>" + escape_html(baseline) +
+         (baseline.ends_with("+graph") ? "" : ", as called") + "</th>";
+}
+
 std::string task_table(const std::vector<BenchResult> &results) {
-  std::string table =
-      "<div class='scroll'><table><tr><th>task</th><th>state</th><th class='n'>eager+graph</th><th "
-      "class='n'>compile+graph</th><th class='n'>eager, as called</th><th class='n'>compile, as "
-      "called</th><th class='n'>library share</th><th>what was done</th></tr>";
+  const std::vector<std::string> baselines = baselines_of(results);
+  std::string table = "<div class='scroll'><table><tr><th>task</th><th>state</th><th>kernels "
+                      "ran</th>";
+  for (const std::string &baseline : baselines)
+    table += baseline_heading(baseline);
+  table += "<th class='n'>library share</th><th>what was done</th></tr>";
   for (const BenchResult &result : results) {
     const bool verified = result.state == State::Verified;
     table += verified ? "<tr>" : "<tr class='failed'>";
     table +=
         cell(escape_html(result.id) + "<small>" + escape_html(result.name) + "</small>") +
         cell(std::string(name(result.state)) +
-             (result.reason.empty() ? "" : "<small>" + escape_html(result.reason) + "</small>"));
-    for (const char *baseline : {"eager+graph", "torch.compile+graph", "eager", "torch.compile"})
+             (result.reason.empty() ? "" : "<small>" + escape_html(result.reason) + "</small>")) +
+        kernels_cell(result);
+    for (const std::string &baseline : baselines)
       table += ratio_cell(result, baseline);
     table +=
         cell(result.library_share ? decimals(100 * *result.library_share, 0) + "%" : "-", true) +
         cell("<small>" + escape_html(joined(result.moves, " + ")) + "</small>") + "</tr>";
   }
   return table + "</table></div>";
+}
+
+/// "2 whose export failed (kernels ran in 31)", and wrong baselines if there are any.
+std::string exports_text(const BenchSummary &summary) {
+  return std::to_string(summary.export_failed) + " whose export failed (kernels ran in " +
+         std::to_string(summary.kernels_ran) + ")" +
+         (summary.wrong_baselines > 0
+              ? ", " + std::to_string(summary.wrong_baselines) + " with a wrong baseline"
+              : "");
 }
 
 std::string hero(const BenchSummary &summary) {
@@ -185,9 +210,10 @@ std::string render_bench_page(const BenchPage &page, const std::vector<BenchResu
   html += "<section><h2>Summary</h2>" + hero(summary) + "<p class='muted'>" +
           std::to_string(summary.verified) + " verified, " + std::to_string(summary.unmeasured) +
           " verified without a measurement, " + std::to_string(summary.no_candidate) +
-          " without a candidate, " + std::to_string(summary.degenerate) + " degenerate, " +
-          std::to_string(summary.skipped) + " skipped, " + std::to_string(summary.failed) +
-          " lost" + (refusals_text(summary).empty() ? "" : "; refused: " + refusals_text(summary)) +
+          " without a candidate, " + exports_text(summary) + ", " +
+          std::to_string(summary.degenerate) + " degenerate, " + std::to_string(summary.skipped) +
+          " skipped, " + std::to_string(summary.failed) + " lost" +
+          (refusals_text(summary).empty() ? "" : "; refused: " + refusals_text(summary)) +
           ". Every task counts; whatever was not verified and measured counts as 1.0. A task is "
           "\"fast\" when the lower end of its 95% interval is.</p>" +
           summary_table(results) + "</section>";
@@ -202,9 +228,9 @@ std::string render_bench_text(const std::vector<BenchResult> &results) {
   std::string text =
       std::to_string(summary.tasks) + " tasks: " + std::to_string(summary.verified) +
       " verified and measured, " + std::to_string(summary.unmeasured) + " verified only, " +
-      std::to_string(summary.no_candidate) + " without a candidate, " +
-      std::to_string(summary.degenerate) + " degenerate, " + std::to_string(summary.skipped) +
-      " skipped, " + std::to_string(summary.failed) + " lost\n" +
+      std::to_string(summary.no_candidate) + " without a candidate, " + exports_text(summary) +
+      ", " + std::to_string(summary.degenerate) + " degenerate, " +
+      std::to_string(summary.skipped) + " skipped, " + std::to_string(summary.failed) + " lost\n" +
       (refusals_text(summary).empty() ? "" : "refused: " + refusals_text(summary) + "\n");
   for (const BaselineSummary &one : summary.baselines) {
     char line[256];

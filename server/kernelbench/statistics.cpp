@@ -58,12 +58,25 @@ BaselineSummary summary_of(const std::vector<const BenchResult *> &results,
 
 std::optional<Ratio> best_variant_ratio(const BenchResult &result) {
   std::optional<Ratio> best;
-  for (const char *variant : {"eager+graph", "torch.compile+graph"}) {
-    const auto found = result.ratios.find(variant);
-    if (found != result.ratios.end() && (!best || found->second.value < best->value))
-      best = found->second;
-  }
+  for (const auto &[variant, ratio] : result.ratios)
+    if (variant.ends_with("+graph") && (!best || ratio.value < best->value))
+      best = ratio;
   return best;
+}
+
+std::vector<std::string> baselines_of(const std::vector<BenchResult> &results) {
+  std::vector<std::string> names = {"eager+graph", "torch.compile+graph", "eager", "torch.compile"};
+  std::set<std::string> found;
+  for (const BenchResult &result : results) {
+    for (const auto &[name, ratio] : result.ratios)
+      found.insert(name);
+    for (const auto &[name, why] : result.missing)
+      found.insert(name);
+  }
+  for (const std::string &name : found)
+    if (std::ranges::find(names, name) == names.end())
+      names.push_back(name);
+  return names;
 }
 
 BenchSummary summarise(const std::vector<BenchResult> &results, int level) {
@@ -77,6 +90,9 @@ BenchSummary summarise(const std::vector<BenchResult> &results, int level) {
     summary.verified += result->state == State::Verified;
     summary.unmeasured += result->state == State::Unmeasured;
     summary.no_candidate += result->state == State::NoCandidate;
+    summary.export_failed += result->state == State::ExportFailed;
+    summary.kernels_ran += result->kernels_ran.value_or(false);
+    summary.wrong_baselines += !result->wrong.empty();
     summary.skipped += result->state == State::Skipped;
     summary.degenerate += result->state == State::Degenerate;
     summary.failed += result->state == State::Failed;
@@ -86,8 +102,9 @@ BenchSummary summarise(const std::vector<BenchResult> &results, int level) {
     const auto best = ratio_of(*result, kBestVariant);
     summary.faster_than_best_variant += best && best->low > 1.01;
   }
-  for (const char *baseline :
-       {"eager+graph", "torch.compile+graph", kBestVariant, "eager", "torch.compile"})
+  std::vector<std::string> baselines = baselines_of(results);
+  baselines.insert(baselines.begin() + 2, kBestVariant);
+  for (const std::string &baseline : baselines)
     summary.baselines.push_back(summary_of(wanted, baseline));
   return summary;
 }
@@ -120,6 +137,9 @@ nlohmann::json to_json(const BenchSummary &summary) {
           {"verified", summary.verified},
           {"unmeasured", summary.unmeasured},
           {"no_candidate", summary.no_candidate},
+          {"export_failed", summary.export_failed},
+          {"kernels_ran", summary.kernels_ran},
+          {"wrong_baselines", summary.wrong_baselines},
           {"skipped", summary.skipped},
           {"degenerate", summary.degenerate},
           {"failed", summary.failed},

@@ -8,9 +8,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Baselines beside eager and eager+graph, which are always measured.
-const std::vector<std::string> kBaselines = {"torch.compile"};
-
 /// Attempts at the final verification when the device or module fails, since memory may have been short.
 constexpr int kFinalAttempts = 2;
 
@@ -111,7 +108,7 @@ private:
     options.measure = limits_.measure;
     options.measure_budget = limits_.final_measure_budget;
     if (limits_.measure)
-      options.baselines = kBaselines;
+      options.baselines = limits_.baselines;
     for (int failed = 0; outcome.best && !outcome.final_verdict && failed < kFinalAttempts &&
                          !stop_.stop_requested();) {
       auto verdict =

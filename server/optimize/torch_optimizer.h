@@ -29,6 +29,8 @@ struct TorchLimits {
   /// False: the search judges candidates in fewer drawings (VerifyOptions::thorough); the best is judged in all of
   /// them.
   bool thorough_search = true;
+  /// For the best, beside eager and eager+graph (VerifyOptions::baselines).
+  std::vector<std::string> baselines = {"torch.compile"};
   bool measure = true; ///< false: plans are verified only, without a ranking by speed
   std::optional<search::Recipe> known = std::nullopt;    ///< tried first
   ModulePolicy *policy = nullptr;                        ///< null: the search's own; outlives it

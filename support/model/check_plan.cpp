@@ -124,6 +124,10 @@ private:
     if (plan_.steps.size() != 1 || step.compiled || !plan_.source.empty())
       return fail(where + ": another system's module is a plan's only step",
                   "Give {\"source\": \"\", \"steps\": [{\"module\": {\"source\": ...}}]}");
+    for (const auto &[name, text] : step.files)
+      if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
+        return fail(where + ".files: \"" + name + "\" is no plain file name",
+                    "Name files without folders");
     return {};
   }
 
@@ -207,6 +211,13 @@ bool is_host_code(const Plan &plan) {
   return std::ranges::any_of(plan.steps, [](const Step &step) {
     const auto *module = std::get_if<ModuleStep>(&step);
     return module && !module->source.empty();
+  });
+}
+
+bool is_export(const Plan &plan) {
+  return std::ranges::any_of(plan.steps, [](const Step &step) {
+    const auto *module = std::get_if<ModuleStep>(&step);
+    return module && !module->source.empty() && module->exported;
   });
 }
 

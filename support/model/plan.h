@@ -97,6 +97,11 @@ struct ModuleStep {
   bool compiled = false;          ///< under torch.compile; only for the task's module
   std::string source;             ///< text of a Python file; empty: the task's module
   std::string model = "ModelNew"; ///< the class in `source`
+  std::string mode = {};          ///< of torch.compile; empty: its default
+  /// True: `source` is an export of a plan of ours. Each call must be answered by its kernels.
+  bool exported = false;
+  std::map<std::string, std::string> files =
+      {}; ///< beside `source`, by name: an export's plan file
   bool operator==(const ModuleStep &) const = default;
 };
 
@@ -122,5 +127,7 @@ struct Plan {
 
 /// Whether the plan is another system's module.
 bool is_host_code(const Plan &plan);
+/// True if the plan is an export of ours as host code.
+bool is_export(const Plan &plan);
 
 } // namespace warpwright::model

@@ -70,10 +70,16 @@ Result<Argument> argument_from(const json &document, const std::string &where) {
 
 json module_json(const ModuleStep &step) {
   json document = {{"compiled", step.compiled}};
+  if (!step.mode.empty())
+    document["mode"] = step.mode;
   if (!step.source.empty()) {
     document["source"] = step.source;
     document["model"] = step.model;
   }
+  if (step.exported)
+    document["exported"] = true;
+  if (!step.files.empty())
+    document["files"] = step.files;
   return {{"module", std::move(document)}};
 }
 
@@ -103,10 +109,15 @@ Result<Step> step_from(const json &document, const std::string &where) {
     return FillStep{document["fill"]["buffer"], document["fill"]["byte"]};
   if (document.contains("aten"))
     return aten_step_from_valid_json(document["aten"]);
-  if (document.contains("module"))
-    return ModuleStep{document["module"].value("compiled", false),
-                      document["module"].value("source", ""),
-                      document["module"].value("model", ModuleStep{}.model)};
+  if (document.contains("module")) {
+    const json &module = document["module"];
+    return ModuleStep{module.value("compiled", false),
+                      module.value("source", ""),
+                      module.value("model", ModuleStep{}.model),
+                      module.value("mode", ""),
+                      module.value("exported", false),
+                      module.value("files", std::map<std::string, std::string>())};
+  }
   const json &launch = document["launch"];
   const std::string inside = where + ".launch";
   LaunchStep step;

@@ -116,13 +116,17 @@ struct AsCalled {
   bool operator==(const AsCalled &) const = default;
 };
 
+/// Check of an export: its kernels answered every call. Its detail has the number of calls.
+inline constexpr const char *kKernelsCheck = "its kernels ran";
+
 /// Variant of the framework that the candidate was measured against in separate pairs: "eager" and
 /// "torch.compile" as called, "eager+graph" and "torch.compile+graph" in device time.
 struct Baseline {
   std::string name;
   std::optional<Time> reference_time, candidate_time; ///< both and `speedup`, or none
   std::optional<Speedup> speedup;
-  std::string missing; ///< reason without times: it does not compile, or cannot be captured
+  std::string missing; ///< reason without times: it does not compile, cannot be captured, is wrong
+  bool wrong = false;  ///< its results are wrong by the rules for candidates: `missing` says how
   bool operator==(const Baseline &) const = default;
 };
 

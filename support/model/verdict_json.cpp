@@ -52,6 +52,7 @@ void members(Is<Baseline> auto &value, auto &field) {
   WARPWRIGHT_FIELDS(name, reference_time, candidate_time, speedup)
   if (!value.speedup)
     field("missing", value.missing);
+  field.unless_empty("wrong", value.wrong);
 }
 
 void members(Is<DeviceInfo> auto &value, auto &field) {

@@ -10,8 +10,14 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxMilliseconds = 3'600'000;
 constexpr std::size_t kMaxNameBytes = 200;
-constexpr const char *kBaselines[] = {"eager", "eager+graph", "torch.compile",
-                                      "torch.compile+graph"};
+constexpr std::string_view kGraph = "+graph";
+
+bool is_baseline(std::string_view name) {
+  if (name.ends_with(kGraph))
+    name.remove_suffix(kGraph.size());
+  return name == "eager" || std::ranges::find(kCompiledVariants, name, &CompiledVariant::name) !=
+                                std::end(kCompiledVariants);
+}
 
 std::string wanted(const std::string &key, const std::string &what) {
   return "options." + key + " must be " + what;
@@ -52,10 +58,11 @@ Result<void> read(const json &value, const std::string &key, std::optional<doubl
 
 Result<void> read(const json &value, const std::string &key, std::vector<std::string> &member) {
   const auto is_known = [](const json &name) {
-    return std::ranges::find(kBaselines, name) != std::end(kBaselines);
+    return name.is_string() && is_baseline(name.get_ref<const std::string &>());
   };
   if (!value.is_array() || !std::ranges::all_of(value, is_known))
-    return fail(wanted(key, "a list of eager, eager+graph, torch.compile, torch.compile+graph") +
+    return fail(wanted(key, "a list of eager, torch.compile or torch.compile "
+                            "max-autotune-no-cudagraphs, also with +graph") +
                 ", not " + value.dump());
   member = value.get<std::vector<std::string>>();
   return {};

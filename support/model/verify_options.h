@@ -9,9 +9,20 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpwright::model {
+
+/// A framework variant that a torch task can be measured against beside eager: a mode of
+/// torch.compile. Each has as-called times under its name, and device times under its name and "+graph".
+struct CompiledVariant {
+  std::string_view name;
+  std::string_view mode; ///< of torch.compile; empty: its default
+};
+inline constexpr CompiledVariant kCompiledVariants[] = {
+    {"torch.compile", ""},
+    {"torch.compile max-autotune-no-cudagraphs", "max-autotune-no-cudagraphs"}};
 
 /// A speedup up to this factor times a confirmed speedup needs no second measurement.
 inline constexpr double kAsConfirmed = 1.1;
@@ -38,8 +49,8 @@ struct VerifyOptions {
   /// Allows plans that are another system's module, which is host code (docs/candidates.md).
   /// Without it such plans are refused.
   bool host_code = false;
-  /// Torch tasks: further framework variants to measure against: "torch.compile",
-  /// "torch.compile+graph" (either gives both). "eager" and "eager+graph" are always measured.
+  /// Torch tasks: further framework variants to measure against: names of kCompiledVariants, also
+  /// with "+graph" (either gives both). "eager" and "eager+graph" are always measured.
   std::vector<std::string> baselines;
   /// Seed of all drawings; 0: unpredictable, so that no candidate can know its inputs.
   std::uint64_t seed = 0;

@@ -123,6 +123,7 @@ TEST_CASE("a verdict comes back as it was, with what is absent and what is infin
   verdict.host_code = true;
   verdict.baselines = {
       {"eager", Time{30, 29, 31, 21}, Time{15, 14, 16, 21}, Speedup{2, 1.9, 2.1, 21, "H200"}, ""},
+      {"torch.compile", {}, {}, {}, "its results are wrong", true},
       {"torch.compile+graph", {}, {}, {}, "it waits for the GPU"}};
   verdict.framework = {{"torch", "2.11.0+cu130"}, {"backends.cudnn.allow_tf32", "True"}};
   verdict.as_called = AsCalled{{20, 19, 21, 30}, {15, 14, 16, 30}, {1.3, 1.2, 1.4, 30, "H200"}};

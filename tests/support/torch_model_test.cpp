@@ -42,6 +42,22 @@ Task task() {
   return *decoded;
 }
 
+TEST_CASE("an export comes back with its files, which lie beside it") {
+  Plan plan;
+  plan.steps.push_back(ModuleStep{
+      .source = "class ModelNew: pass", .exported = true, .files = {{"a.wwplan", "{}"}}});
+  CHECK(is_export(plan));
+  CHECK(is_host_code(plan));
+  const auto back = plan_from_json(to_json(plan));
+  REQUIRE(back);
+  CHECK(*back == plan);
+  CHECK(check_plan(plan, task()));
+  std::get<ModuleStep>(plan.steps[0]).files = {{"../a.wwplan", "{}"}};
+  CHECK(!check_plan(plan, task()));
+  std::get<ModuleStep>(plan.steps[0]) = ModuleStep{.source = "class ModelNew: pass"};
+  CHECK(!is_export(plan));
+}
+
 TEST_CASE("a torch task comes back as it was") {
   const Task first = task();
   CHECK(first.module->model == "Net");

@@ -1,10 +1,14 @@
-"""The worker's side of calls of another system's module on the runner's memory.
+"""The worker's side of calls of another system's module, or of an export, on the runner's memory.
 
 The module lives in a CandidateProcess, which gets copies of the inputs and returns copies of the
 outputs. The runner's buffers, the reference and every expected result stay in the worker. Before a
 call whose result is judged, the module is called with other inputs in the same memory. A module
 that returns results of earlier calls is thereby detected. Thread: the main thread.
 """
+
+import base64
+import contextlib
+from typing import NamedTuple
 
 import torch
 
@@ -13,6 +17,13 @@ from candidate_process import CandidateProcess, Layout, LOAD_LIMIT_S, pickled, r
 from host_errors import HostError
 from module_host import BoundCall, ModuleCall
 from tensors import as_tensor
+
+
+class CandidateFile(NamedTuple):
+    source: str
+    model: str  # the class
+    exported: bool  # whether the file is an export, whose calls are counted
+    files: dict  # {name: text} of files beside it
 
 
 class Candidates:
@@ -27,33 +38,45 @@ class Candidates:
             self.process.close()
         self.key = self.process = None
 
-    def bind(self, host, source, model, arguments, outputs):
+    def bind(self, host, file, arguments, outputs):
         """Returns a CandidateCall. Starts a process and loads the candidate if needed.
-        @param host the ModuleHost that loaded the module and last drew inputs and parameters"""
+        @param host the ModuleHost that loaded the module and last drew inputs and parameters
+        @param file a CandidateFile"""
         module = host.loaded
         count = input_count(module)
-        key = (source, model, module.spec["source"])
+        key = (file, module.spec["source"])
         if self.key != key or self.process is None or self.process.process.poll() is not None:
             self.forget()
-            self.process, self.key = started(host, source, Layout(arguments[:count] + outputs + arguments[count:])), key
+            self.process, self.key = started(host, file, Layout(arguments[:count] + outputs + arguments[count:])), key
             try:
                 self.process.open(host.device, host.device.type == "cuda")
-                self.process.ask("load", load_request(module, source, model), LOAD_LIMIT_S)
+                # An export compiles its kernels when it is loaded and uses no GPU then.
+                alone = host.turn.given_away() if file.exported and host.turn is not None else contextlib.nullcontext()
+                with alone:
+                    self.process.ask("load", load_request(module, file, host.extension_file), LOAD_LIMIT_S)
             except HostError:
                 self.forget()
                 raise
         return CandidateCall(self.process, module, arguments, outputs, host.device, host.drawn_parameters)
 
+    def kernel_calls(self):
+        """{"runs": calls of the export that its kernels answered, "fallbacks": {reason: other
+        calls}}"""
+        if self.process is None:
+            raise HostError("internal", "no export is bound")
+        said = self.process.ask("kernel_calls", {}, LOAD_LIMIT_S)
+        return {"runs": int(said["runs"]), "fallbacks": {str(why)[:500]: int(count) for why, count in said["fallbacks"].items()}}
 
-def started(host, source, layout):
+
+def started(host, file, layout):
     """The candidate's process, without a device yet. If the GPU is shared, others may use it
     meanwhile: a process that cannot open the GPU imports the candidate's file first, so that
-    extensions are compiled already."""
+    extensions are compiled already. Exports have none."""
     architectures = architectures_of(host.device)
     if host.turn is None:
         return CandidateProcess(layout, architectures)
     with host.turn.given_away():
-        return CandidateProcess(layout, architectures, again=compile_ahead(source, architectures))
+        return CandidateProcess(layout, architectures, again=not file.exported and compile_ahead(file.source, architectures))
 
 
 def compile_ahead(source, architectures):
@@ -82,12 +105,16 @@ def input_count(module):
     return len(user_module.tensors_in(module.inputs_template()))
 
 
-def load_request(module, source, model):
+def load_request(module, file, extension_file):
     """All information that the candidate may have: how the task's module is constructed and called,
-    but nothing about its results."""
+    but nothing about its results.
+    @param extension_file (name, bytes) of the extension that exports call; None: it is compiled"""
     with torch.no_grad():
         arguments = module.constructor_arguments(user_module.LOADED_SEED)
-    return {"source": source, "model": model, "mode": module.spec.get("mode", "made"), "flags": pickled(module.flags),
+    library = None if extension_file is None or not file.exported else \
+        {"name": extension_file[0], "content": base64.b64encode(extension_file[1]).decode()}
+    return {"source": file.source, "model": file.model, "mode": module.spec.get("mode", "made"), "flags": pickled(module.flags),
+            "exported": file.exported, "files": file.files, "library": library, "inputs": module.spec["inputs"],
             "init_inputs": pickled(user_module.mapped(arguments, lambda tensor: tensor.cpu())),
             "template": pickled(module.inputs_template())}
 

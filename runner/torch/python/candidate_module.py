@@ -1,4 +1,5 @@
-"""Another system's module, constructed like the task's module and called on inputs from the worker.
+"""Another system's module or an export, constructed like the task's module and called on inputs from
+the worker.
 
 The module's constructor makes its parameters under the seed of the task's drawing, as benchmarks of
 this form do. The module may therefore keep weights in another form than the task's module. Thread:
@@ -9,6 +10,8 @@ import base64
 import importlib
 import io
 import itertools
+import os
+import warnings
 
 import torch
 
@@ -20,6 +23,7 @@ from candidate_timer import Nothing, Timer, TimingHost
 from host_errors import HostError
 from module_host import BoundCall, described
 from tensors import dtype_of
+from warpwright_runtime import extension
 
 MODELS_KEPT = 2  # cached models, by parameter seed
 
@@ -34,9 +38,14 @@ class CandidateModule:
         self.given, self.template = unpickled(request["init_inputs"]), unpickled(request["template"])
         self.models = {}
         host_errors.user_file = user_module.write_source(request["source"])
-        with blamed("compile_failed", "importing the candidate's file"):
-            namespace = user_module.import_source(request["source"], host_errors.user_file)
-            self.make = getattr(namespace, request["model"], None)
+        write_files(request)
+        with blamed("compile_failed", "importing the candidate's file"), warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", RuntimeWarning)
+            self.namespace = user_module.import_source(request["source"], host_errors.user_file)
+            self.make = getattr(self.namespace, request["model"], None)
+        self.spec = {"inputs": request["inputs"]}
+        self.warnings = [str(one.message) for one in said if one.category is RuntimeWarning]
+        self.called_itself = False
         if self.make is None:
             raise HostError("compile_failed", f"the candidate's file has no '{request['model']}'")
         watch.look("when its file is imported")
@@ -74,6 +83,37 @@ class CandidateModule:
         return model
 
     call = user_module.UserModule.call
+    evaluate = user_module.UserModule.evaluate
+    make_inputs = user_module.UserModule.make_inputs
+
+    def kernel_calls(self):
+        """Counts of an export's calls. The first count includes a call on inputs as the file makes
+        them, whose layout may differ from the worker's."""
+        plan = getattr(self.make, "warpwright_plan", None)
+        if plan is None:  # the decorator did not find the package or the plan file
+            return {"runs": 0, "fallbacks": {(self.warnings or ["the class has no plan"])[-1]: 0}}
+        if not self.called_itself:
+            self.called_itself = True
+            try:
+                with blamed("crash", "the export on the inputs of its own file"):
+                    self.call(self.model(user_module.LOADED_SEED), self.make_inputs(user_module.LOADED_SEED))
+            except HostError as error:
+                if error.kind != "out_of_memory":  # beside the worker's buffers
+                    raise
+        return {"runs": plan.runs(), "fallbacks": plan.fallbacks()}
+
+
+def write_files(request):
+    """Writes the files beside the candidate's file, and the extension that an export would
+    otherwise compile."""
+    folder = os.path.dirname(host_errors.user_file)
+    for name, text in request["files"].items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    if request["library"] is not None:
+        os.makedirs(extension.cache_folder(), exist_ok=True)
+        with open(os.path.join(extension.cache_folder(), request["library"]["name"]), "wb") as file:
+            file.write(base64.b64decode(request["library"]["content"]))
 
 
 class Call(BoundCall):
@@ -158,6 +198,7 @@ class CandidateServer:
 
     def on_load(self, **request):
         self.watch = Watch(unpickled(request["flags"]))
+        self.host.waits_for_all = not request["exported"]
         self.module = CandidateModule(request, self.host.device, self.watch)
 
     def on_bind(self, inputs, outputs, seed, state):
@@ -195,6 +236,11 @@ class CandidateServer:
     def on_time(self, handle, as_called):
         sample = self.timer.ask("time", recording=self.calls[handle].recording, as_called=as_called)
         return sample
+
+    def on_kernel_calls(self):
+        calls = self.module.kernel_calls()
+        self.look()
+        return calls
 
     def on_look(self):
         self.look()

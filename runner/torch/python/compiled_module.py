@@ -80,14 +80,15 @@ class GpuTurn:
 
 class CompiledModule:
     """The copy of a module that torch.compile sees. The memory of its parameters changes from call
-    to call; the parameter objects stay the same."""
+    to call; the parameter objects stay the same. @param mode torch.compile's mode"""
 
-    def __init__(self, module, turn=None):
+    def __init__(self, module, mode="default", turn=None):
+        self.mode = mode
         self.model = user_module.on_memory(module.model(), {})
         self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
         for rnn in self.rnns:
             rnn.flatten_parameters()
-        self.function = compile_module(self.model)
+        self.function = compile_module(self.model, mode)
         self.turn = turn if turn is not None and turn.prepare_compiler() else None
         self.bound = None  # the call whose memory the parameters use
         self.own = {}  # by name: the state tensors that the module was compiled with
@@ -97,7 +98,7 @@ class CompiledModule:
         turn, self.turn = self.turn, None
         if turn is None:
             return
-        function = torch.compile(self.model, fullgraph=True)
+        function = compile_module(self.model, self.mode, fullgraph=True)
         turn.let_go()
         try:
             module.call(function, inputs)

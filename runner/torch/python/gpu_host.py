@@ -28,10 +28,13 @@ class GpuHost(ModuleHost):
     """@param start the executor's C function: (executor, group, addresses) -> CUresult
     @param extension the module compiled from warpwright_runtime/call; None if it could not be
         compiled
-    @param turn a GpuTurn if the GPU may be shared, else None"""
+    @param turn a GpuTurn if the GPU may be shared, else None
+    @param extension_file (name, bytes) of that module's library, which exports get; None if there is
+        none"""
 
-    def __init__(self, device, start, extension=None, turn=None):
+    def __init__(self, device, start, extension=None, turn=None, extension_file=None):
         super().__init__(device)
+        self.extension_file = extension_file
         self.start, self.extension, self.turn = start, extension, turn
         self.models = {}  # for candidates: addresses of the arguments -> a copy of the module on them
         self.stream = None
@@ -41,7 +44,7 @@ class GpuHost(ModuleHost):
         self.timed = {}
         self.warming = None  # the call that runs before the next timed call
         self.anchor = None
-        self.compiled = None  # (module, its CompiledModule)
+        self.compiled = None  # ((module, mode), its CompiledModule)
         torch.set_grad_enabled(False)
 
     # ---- The device
@@ -95,10 +98,12 @@ class GpuHost(ModuleHost):
 
     def bind_module(self, compiled, arguments, outputs, exact):
         if not compiled or exact:
-            return super().bind_module(False, arguments, outputs, exact)
+            return super().bind_module("", arguments, outputs, exact)
         module = self._module()
-        if self.compiled is None or self.compiled[0] is not module:
-            self.compiled = (module, CompiledModule(module, self.turn))
+        if self.compiled is None or self.compiled[0] != (module, compiled):
+            if self.compiled is not None:
+                torch._dynamo.reset()  # nothing of the other mode is kept
+            self.compiled = ((module, compiled), CompiledModule(module, compiled, self.turn))
         return self._keep(CompiledCall(self.compiled[1], module, arguments, outputs, self.device))
 
     def call(self, handle):

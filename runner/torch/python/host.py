@@ -61,7 +61,7 @@ def main():
     start.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64)]
     start.restype = ctypes.c_int32
     turn = GpuTurn(library.warpwright_give_turn, library.warpwright_take_turn) if worker_process.is_gpu_shared() else None
-    host = GpuHost(device, start, worker_process.load_direct_call(extension), turn)
+    host = GpuHost(device, start, worker_process.load_direct_call(extension), turn, extension)
 
     def request(method, parameters):
         status, text = make_answer(host, method.decode(), parameters)

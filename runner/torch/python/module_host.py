@@ -25,6 +25,7 @@ class ModuleHost:
     """Holder of one loaded module and of the bound calls."""
 
     turn = None  # a GpuTurn if the GPU may be shared
+    extension_file = None  # (name, bytes) of warpwright_runtime's extension, for exports
 
     def __init__(self, device="cpu"):
         self.device = torch.device(device)
@@ -74,7 +75,8 @@ class ModuleHost:
                 target.copy_(source)
 
     def bind_module(self, compiled, arguments, outputs, exact):
-        """Binds a call of the module; see runner/device/torch_host.h. @return a handle"""
+        """Binds a call of the module; see runner/device/torch_host.h. @return a handle
+        @param compiled torch.compile's mode; "": not compiled"""
         kind = ExactCall if exact else ModuleCall
         return self._keep(kind(self._module(), compiled, arguments, outputs, self.device))
 
@@ -87,15 +89,20 @@ class ModuleHost:
     def input_count(self):
         return len(user_module.tensors_in(self._module().inputs_template()))
 
-    def bind_candidate(self, source, model, arguments, outputs):
-        """Binds a call of another system's module, which gets its own process (candidate_calls.py).
-        @return a handle"""
-        from candidate_calls import Candidates
+    def bind_candidate(self, source, model, arguments, outputs, exported=False, files=None):
+        """Binds a call of another system's module or of an export, which gets its own process
+        (candidate_calls.py). @return a handle
+        @param exported whether the file is an export, whose calls are counted
+        @param files {name: text} of files beside it"""
+        from candidate_calls import CandidateFile, Candidates
 
         if self.candidates is None:
             self.candidates = Candidates()
         self._module()
-        return self._keep(self.candidates.bind(self, source, model, arguments, outputs))
+        return self._keep(self.candidates.bind(self, CandidateFile(source, model, exported, files or {}), arguments, outputs))
+
+    def kernel_calls(self):
+        return self.candidates.kernel_calls()
 
     def record_candidate(self, handle):
         return self.calls[handle].record()
@@ -180,7 +187,7 @@ class ModuleCall(BoundCall):
         if device.type == "cuda":
             for rnn in self.rnns:
                 rnn.flatten_parameters()
-        self.function = compile_module(self.model) if compiled else self.model
+        self.function = compile_module(self.model, compiled) if compiled else self.model
         self.outputs = [as_tensor(one, device) for one in outputs]
         self.value = None
         self.results = []
@@ -318,12 +325,13 @@ def check_outputs(results, outputs):
             raise HostError("unsupported", f"the module gives {described(result)} where the task says {described(output)}")
 
 
-def compile_module(model):
+def compile_module(model, mode="default", **options):
+    """The module under torch.compile. @param options further arguments of torch.compile"""
     if isinstance(model, (cpp_module.CppFunction, cpp_module.CppModule)):
         raise HostError("unsupported", "torch.compile does not compile C++ functions")
     if not hasattr(torch, "compile"):
         raise HostError("unsupported", f"torch {torch.__version__} has no torch.compile")
-    return torch.compile(model)
+    return torch.compile(model, mode=mode, **options)
 
 
 class OperatorCall(BoundCall):

@@ -4,6 +4,8 @@
 Each cheat must be refused, and for its own reason: a refusal for another would let its next variation through.
 """
 
+import hashlib
+import json
 import os
 import sys
 import unittest
@@ -64,6 +66,47 @@ class Candidates(cpu.Case):
         mixed = plan(answer(RIGHT))
         mixed["steps"] *= 2
         self.expect("wrong_result", "only step", cpu.verify(cpu.task(TASK), mixed, options=("--host-code",)))
+
+    # ---- Exports
+
+    def judge_export(self, source, **files):
+        return cpu.verify(cpu.task(TASK), plan(source, exported=True, files={name.replace("_", "."): text for name, text in files.items()}),
+                          120000, options=("--host-code",))
+
+    def counted(self, condition, get_inputs="torch.randn(4, 8)"):
+        """An export that counts calls, and whose kernels answer those with the condition."""
+        return answer(f"answered[bool({condition})] += 1\n{RIGHT}", before="import types\nanswered = {False: 0, True: 0}\n",
+                      more="ModelNew.warpwright_plan = types.SimpleNamespace(\n    runs=lambda: answered[True],\n"
+                           "    fallbacks=lambda: {'other strides': answered[False]} if answered[False] else {})\n"
+                           f"def get_inputs():\n    return [{get_inputs}]\n")
+
+    def test_an_export_whose_kernels_answer_every_call_is_verified_with_their_number(self):
+        verdict = self.expect("verified", "", self.judge_export(self.counted("True")))
+        self.assertRegex(self.detail(verdict, "its kernels ran"), r"^in each of \d\d+ calls, no fallback$")
+
+    def test_an_export_that_answers_one_call_by_its_own_forward_is_refused(self):
+        self.refuse_export("2 of", "other strides", self.counted("answered[True] + answered[False] < 2"))
+
+    def test_an_export_is_also_called_on_inputs_as_its_file_makes_them(self):
+        self.refuse_export("other strides", "its kernels ran", self.counted("x.is_contiguous()", "torch.randn(8, 4).t()"))
+
+    def refuse_export(self, *parts, **files):
+        *told, source = parts
+        verdict = self.judge_export(source, **files)
+        for part in told:
+            self.expect("unsupported", part, verdict)
+        self.assertIn(["its kernels ran", False], [[check["name"], check["passed"]] for check in verdict["checks"]])
+
+    def test_the_package_s_own_reason_is_told_where_kernels_cannot_run(self):
+        source = answer(RIGHT, before="import warpwright\n@warpwright.plans('model.wwplan')\n") + "def get_inputs():\n    return [torch.randn(4, 8)]\n"
+        sha = hashlib.sha256(b"// kernels").hexdigest()
+        kept = json.dumps({"plan": [f"{{'name': 'ModelNew', 'sha256': '{sha}', 'inputs': [...]}}"], "source": ["// kernels"]})
+        self.refuse_export("0 of", "there is no CUDA GPU", source, model_wwplan=kept)
+        self.refuse_export("0 of 0 calls", "No such file", source)
+
+    def test_files_of_an_export_stay_beside_it(self):
+        self.expect("wrong_result", "no plain file name", cpu.verify(cpu.task(TASK), plan(answer(RIGHT), exported=True, files={"../a": ""}),
+                                                                     options=("--host-code",)))
 
     # ---- Wrong
 

@@ -86,11 +86,11 @@ class EveryKindOfCall(unittest.TestCase):
         self.host.forget_graph(graph)
 
     def test_a_module(self):
-        self.published(self.host.calls[self.host.bind_module(False, self.places, [place(self.y, "y")], False)])
+        self.published(self.host.calls[self.host.bind_module("", self.places, [place(self.y, "y")], False)])
         self.assertEqual((self.y.tolist(), self.seen.tolist()), ([2] * 4, [1] * 4))
 
     def test_a_module_s_capture_reads_its_memory_whatever_the_runs_before_replaced(self):
-        call = self.host.calls[self.host.bind_module(False, self.places, [place(self.y, "y")], False)]
+        call = self.host.calls[self.host.bind_module("", self.places, [place(self.y, "y")], False)]
         for _ in range(3):  # as a capture's warm-up, which publishes nothing
             self.host.begin_unpublished()
             call.run()
@@ -99,7 +99,7 @@ class EveryKindOfCall(unittest.TestCase):
         self.assertEqual(self.seen.tolist(), [1] * 4)
 
     def test_what_ran_is_let_go_with_its_call(self):
-        handle = self.host.bind_module(False, self.places, [place(self.y, "y")], False)
+        handle = self.host.bind_module("", self.places, [place(self.y, "y")], False)
         self.host.call(handle)
         self.host.publish(handle)
         result = weakref.ref(self.host.calls[handle].results[0])
@@ -110,7 +110,7 @@ class EveryKindOfCall(unittest.TestCase):
     def test_a_module_in_float64(self):
         outputs = [torch.full((4,), -7.0, dtype=torch.float64) for _ in range(2)]
         places = [place(outputs[0], "y"), place(outputs[1], "seen")]
-        self.published(self.host.calls[self.host.bind_module(True, self.places, places, True)])
+        self.published(self.host.calls[self.host.bind_module("default", self.places, places, True)])
         self.assertEqual([one.tolist() for one in outputs], [[2] * 4, [1] * 4])
 
     def test_a_compiled_module(self):

@@ -372,7 +372,7 @@ class Modules(unittest.TestCase):
         return torch.relu(torch.nn.functional.batch_norm(made, None, None, scale, shift, True))
 
     def test_a_module_is_timed_as_its_user_calls_it(self):
-        handle = self.host.bind_module(False, self.places, [self.y_place], False)
+        handle = self.host.bind_module("", self.places, [self.y_place], False)
         call = self.host.make_call(handle, [], 0, [], [self.y_place], [])
         self.host.time_call(call, 10**11)
         self.host.publish_call(call)
@@ -382,7 +382,7 @@ class Modules(unittest.TestCase):
     def test_state_that_a_call_replaces_is_drawn_anew_before_the_next(self):
         self.host.load(dict(SPEC, source=REPLACING))
         (x, x_place), (hidden, hidden_place), (y, y_place) = (self.memory((4,), name=name) for name in ("x", "hidden", "y"))
-        handle = self.host.bind_module(False, [x_place, hidden_place], [y_place], False)
+        handle = self.host.bind_module("", [x_place, hidden_place], [y_place], False)
         call = self.host.make_call(handle, [], 0, [], [y_place], [])
         for begin in (0.25, 0.5):
             x.fill_(0.1)
@@ -395,7 +395,7 @@ class Modules(unittest.TestCase):
     def test_what_a_capture_replaced_is_what_its_replays_publish(self):
         self.host.load(dict(SPEC, source=REPLACING))
         (x, x_place), (hidden, hidden_place), (y, y_place) = (self.memory((4,), name=name) for name in ("x", "hidden", "y"))
-        handle = self.host.bind_module(False, [x_place, hidden_place], [y_place], False)
+        handle = self.host.bind_module("", [x_place, hidden_place], [y_place], False)
         x.zero_()
         hidden.zero_()
         self.host.call(handle)
@@ -407,7 +407,7 @@ class Modules(unittest.TestCase):
 
     @unittest.skipUnless(hasattr(torch, "compile") and GPU, "needs torch.compile and a GPU")
     def test_torch_compile_compiles_once_for_all_memory(self):
-        first = self.host.bind_module(True, self.places, [self.y_place], False)
+        first = self.host.bind_module("default", self.places, [self.y_place], False)
         self.host.call(first)
         self.host.publish(first)
         torch.cuda.synchronize()
@@ -416,7 +416,7 @@ class Modules(unittest.TestCase):
         others, places = loaded(self.host, self.memory)
         y, y_place = self.memory((4, 8, 14, 14))
         self.host.draw((2, 3, True), 1.0, places)
-        second = self.host.bind_module(True, places, [y_place], False)
+        second = self.host.bind_module("default", places, [y_place], False)
         self.host.call(second)
         self.host.publish(second)
         self.tensors = others
@@ -428,7 +428,7 @@ class Modules(unittest.TestCase):
 
     @unittest.skipUnless(GPU, "needs a GPU")
     def test_a_captured_module_computes_anew_at_each_replay(self):
-        handle = self.host.bind_module(False, self.places, [self.y_place], False)
+        handle = self.host.bind_module("", self.places, [self.y_place], False)
         graph = self.capture(handle)
         for seed in (4, 5):
             self.host.draw((seed, seed, True), 1.0, self.places)
@@ -455,7 +455,7 @@ class Modules(unittest.TestCase):
 
     @unittest.skipUnless(GPU, "needs a GPU")
     def test_captures_share_memory_and_a_new_job_gives_it_back(self):
-        handles = [self.host.bind_module(False, self.places, [self.y_place], False) for _ in range(3)]
+        handles = [self.host.bind_module("", self.places, [self.y_place], False) for _ in range(3)]
         graphs = [self.capture(handle) for handle in handles]
         for graph in graphs + list(reversed(graphs)):
             self.y.fill_(7)
@@ -474,9 +474,9 @@ class Modules(unittest.TestCase):
     @unittest.skipUnless(GPU, "needs a GPU")
     def test_a_module_that_waits_for_the_gpu_cannot_be_captured_and_the_next_can(self):
         waits = dict(SPEC, source=SOURCE.replace("return torch.relu", "x.sum().item()\n        return torch.relu"))
-        good = self.host.bind_module(False, self.places, [self.y_place], False)
+        good = self.host.bind_module("", self.places, [self.y_place], False)
         tensors, places = loaded(self.host, self.memory, waits)
-        handle = self.host.bind_module(False, places, [self.y_place], False)
+        handle = self.host.bind_module("", places, [self.y_place], False)
         self.host.begin_unpublished()
         graph = self.host.begin_capture()
         with self.assertRaises(HostError) as raised:
@@ -487,7 +487,7 @@ class Modules(unittest.TestCase):
         self.host.end_unpublished()
         self.host.forget_graph(graph)
         self.tensors, self.places = loaded(self.host, self.memory)
-        graph = self.capture(self.host.bind_module(False, self.places, [self.y_place], False))
+        graph = self.capture(self.host.bind_module("", self.places, [self.y_place], False))
         self.host.replay(graph)
         self.host.publish_graph(graph)
         torch.cuda.synchronize()

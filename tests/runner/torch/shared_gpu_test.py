@@ -61,7 +61,7 @@ class SharedGpu(unittest.TestCase):
         told, asked = self.told, []
         compiler = self.compiler_with(compile_graph, benchmarker=types.SimpleNamespace(benchmark_gpu=None))
 
-        def compile_model(model, fullgraph=False):
+        def compile_model(model, mode, fullgraph=False):
             asked.append(fullgraph)
 
             def function(x):
@@ -75,7 +75,7 @@ class SharedGpu(unittest.TestCase):
         _, places = loaded(host, memory)
         with unittest.mock.patch.object(torch, "compile", compile_model, create=True), \
                 unittest.mock.patch.object(torch, "_dynamo", types.SimpleNamespace(reset=lambda: told.append("reset")), create=True):
-            module = compiled_module.CompiledModule(host._module(), self.turn)
+            module = compiled_module.CompiledModule(host._module(), turn=self.turn)
             call = compiled_module.CompiledCall(module, host._module(), places, [memory([4, 8, 14, 14])[1]], torch.device(DEVICE))
             call.run()
         return asked, module

@@ -172,6 +172,57 @@ class Workers(unittest.TestCase):
             if not hasattr(torch, "compile"):
                 self.assertIn("torch.compile", found["torch.compile"]["missing"])
 
+    def compiled(self, function):
+        """The task whose file puts a stand-in for torch.compile into torch: the text of a function of the model."""
+        task = square_task()
+        task["module"]["source"] += f"\ntorch.compile = lambda model, mode, fullgraph=False: {function}\n"
+        return task
+
+    def test_a_mode_of_torch_compile_is_a_baseline_of_its_own(self):
+        name = "torch.compile max-autotune-no-cudagraphs"
+        with Worker(WARPWRIGHT_FAKE_WORKER="measure") as worker:
+            task = self.compiled(f"model if mode == '{name.split()[1]}' else None")
+            verdict = worker.verify(task, square_plan("fast_square"), measure=True, measure_budget_ms=200, baselines=[name + "+graph"])
+            self.check(verdict, "verified")
+            found = {baseline["name"]: baseline for baseline in verdict["baselines"]}
+            self.assertEqual(list(found), ["eager", "eager+graph", name, name + "+graph"])
+            self.assertGreater(found[name + "+graph"]["speedup"]["ratio"], 5)
+
+    def test_a_baseline_that_is_wrong_is_told_as_wrong_and_not_measured(self):
+        with Worker(WARPWRIGHT_FAKE_WORKER="measure") as worker:
+            for wrong in ("lambda x: model(x) * 1.01", "lambda x: model(x) if x.max() <= 1 else model(x) + 1"):
+                verdict = worker.verify(self.compiled(wrong), square_plan("fast_square"), measure=True, measure_budget_ms=200,
+                                        baselines=["torch.compile"])
+                self.check(verdict, "verified")
+                for baseline in verdict["baselines"]:
+                    is_compiled = baseline["name"].startswith("torch.compile")
+                    self.assertEqual(baseline.get("wrong", False), is_compiled, baseline)
+                    self.assertEqual("speedup" in baseline, not is_compiled)
+                self.assertIn("its results are wrong", verdict["baselines"][2]["missing"])
+
+    def test_an_export_is_timed_and_each_of_its_calls_is_counted(self):
+        source = SQUARE.replace("SIZE", "64") + """
+import types
+answered = [0, 0]
+
+class ModelNew(Model):
+    warpwright_plan = types.SimpleNamespace(runs=lambda: answered[0], fallbacks=lambda: {"late": answered[1]} if answered[1] else {})
+
+    def forward(self, x):
+        answered[answered[0] >= LIMIT] += 1
+        return x * x
+"""
+        with Worker(WARPWRIGHT_FAKE_WORKER="measure") as worker:
+            for limit, outcome in ((10**9, "verified"), (40, "unsupported")):
+                plan = {"source": "", "steps": [{"module": {"source": source.replace("LIMIT", str(limit)), "exported": True}}]}
+                verdict = worker.verify(square_task(), plan, host_code=True, measure=True, measure_budget_ms=100)
+                self.check(verdict, outcome)
+                ran = next(check for check in verdict["checks"] if check["name"] == "its kernels ran")
+                self.assertEqual(ran["passed"], outcome == "verified")
+                self.assertIn("no fallback" if ran["passed"] else "ran in 40 of", ran["detail"])
+                self.assertEqual("speedup" in verdict, outcome == "verified")
+                self.assertEqual("baselines" in verdict, outcome == "verified")
+
     def test_a_verdict_says_how_much_of_the_time_library_steps_take(self):
         with Worker(WARPWRIGHT_FAKE_WORKER="measure") as worker:
             both = dict(square_plan(), temporaries=[{"name": "t", "dtype": "float32", "extent": 64}])

@@ -73,6 +73,22 @@ class Answers(unittest.TestCase):
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertNotIn("1/1", again.stderr)  # all results are there
 
+    def test_our_own_exports_are_written_and_on_a_cpu_nobody_says_that_their_kernels_ran(self):
+        run = self.run_program("--tasks", "1/1", "--max-variants", "1", "--no-measure", "--export", self.path("exports"), "--json", self.path("own.json"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with open(self.path("own.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        (entry,) = document["tasks"]
+        self.assertEqual(entry["state"], "unmeasured", entry)
+        self.assertNotIn("kernels_ran", entry)
+        self.assertEqual((document["summary"]["export_failed"], document["summary"]["kernels_ran"]), (0, 0))
+        self.assertEqual(sorted(os.listdir(self.path("exports/level1"))), ["1.py", "1.wwplan"])
+
+    def test_a_framework_variant_that_is_not_known_is_refused(self):
+        run = self.run_program("--baselines", "torch.compile,fastest")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("max-autotune-no-cudagraphs", run.stderr)
+
     def test_what_cannot_be_read_is_said(self):
         empty = self.path("empty.jsonl")
         with open(empty, "w", encoding="utf-8") as file:
