@@ -45,6 +45,7 @@ struct TracedModule {
 class Client {
 public:
   using VerdictCallback = std::function<void(Result<model::Verdict>)>;
+  using TracesCallback = std::function<void(Result<std::vector<Result<TracedModule>>>)>;
   using StageCallback = std::function<void(
       const std::string
           &stage)>; ///< "queued", "compiling", "verifying", "measuring", "reconnecting"
@@ -59,9 +60,9 @@ public:
                               const VerifyOptions &options, StageCallback on_stage,
                               VerdictCallback callback) = 0;
   virtual void cancel(std::int64_t id) = 0;
-  /// Errors: why the module has no graph, in one sentence; no Python with torch at the runner.
-  virtual void trace(const model::TorchModule & /*module*/,
-                     std::function<void(Result<TracedModule>)> callback) {
+  /// Traces modules one after the other in one process, so they should come from the same project.
+  /// Errors: no Python with torch at the runner; of each module: why it has no graph, in one sentence.
+  virtual void trace(const std::vector<model::TorchModule> & /*modules*/, TracesCallback callback) {
     callback(fail("torch modules are not traced over this line", "Trace them on this machine"));
   }
 };

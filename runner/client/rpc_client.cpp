@@ -81,6 +81,17 @@ Result<TracedModule> decode_trace(const Json &document) {
   return traced;
 }
 
+Result<std::vector<Result<TracedModule>>> decode_traces(const Json &document, std::size_t count) {
+  const Json answers = document.value("traces", Json::array());
+  if (!answers.is_array() || answers.size() != count)
+    return fail("the runner answered for other modules than it was asked to trace",
+                "Update the runner: it may be of another version");
+  std::vector<Result<TracedModule>> traces;
+  for (const Json &answer : answers)
+    traces.push_back(decode_trace(answer));
+  return traces;
+}
+
 } // namespace
 
 RpcClient::RpcClient(Route route, boost::asio::any_io_executor executor)
@@ -130,11 +141,12 @@ std::int64_t RpcClient::verify(const model::Task &task, const model::Plan &plan,
   return call(std::move(request));
 }
 
-void RpcClient::trace(const model::TorchModule &module,
-                      std::function<void(Result<TracedModule>)> callback) {
-  Call request{.method = "trace", .params = {{"module", model::to_json(module)}}};
-  request.reply = [callback = std::move(callback)](const Result<Json> &answer) {
-    callback(answer ? decode_trace(*answer) : std::unexpected(answer.error()));
+void RpcClient::trace(const std::vector<model::TorchModule> &modules, TracesCallback callback) {
+  Call request{.method = "trace", .params = {{"modules", Json::array()}}};
+  for (const model::TorchModule &module : modules)
+    request.params["modules"].push_back(model::to_json(module));
+  request.reply = [callback = std::move(callback), count = modules.size()](const Result<Json> &answer) {
+    callback(answer ? decode_traces(*answer, count) : std::unexpected(answer.error()));
   };
   call(std::move(request));
 }

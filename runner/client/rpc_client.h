@@ -28,8 +28,7 @@ public:
                       const VerifyOptions &options, StageCallback on_stage,
                       VerdictCallback callback) override;
   void cancel(std::int64_t id) override;
-  void trace(const model::TorchModule &module,
-             std::function<void(Result<TracedModule>)> callback) override;
+  void trace(const std::vector<model::TorchModule> &modules, TracesCallback callback) override;
 
 private:
   using Clock = std::chrono::steady_clock;

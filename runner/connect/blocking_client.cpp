@@ -57,8 +57,8 @@ public:
     return verdict;
   }
 
-  Result<TracedModule> trace(const model::TorchModule &module) override {
-    return on_loop<TracedModule>([&](auto done) { client_->trace(module, done); });
+  Result<std::vector<Result<TracedModule>>> trace(const std::vector<model::TorchModule> &modules) override {
+    return on_loop<std::vector<Result<TracedModule>>>([&](auto done) { client_->trace(modules, done); });
   }
 
 private:
@@ -92,6 +92,13 @@ Result<std::unique_ptr<BlockingClient>> BlockingClient::connect(const std::strin
   auto client = std::make_unique<ThreadedClient>();
   TRY(client->open(url));
   return client;
+}
+
+Result<TracedModule> BlockingClient::trace(const model::TorchModule &module) {
+  auto traces = trace(std::vector{module});
+  if (!traces)
+    return std::unexpected(traces.error());
+  return std::move(traces->front());
 }
 
 } // namespace warpwright::runner

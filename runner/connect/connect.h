@@ -43,7 +43,9 @@ public:
                                         const VerifyOptions &options, std::stop_token stop,
                                         Client::StageCallback on_stage = {}) = 0;
   /// Same as Client::trace().
-  virtual Result<TracedModule> trace(const model::TorchModule &module) = 0;
+  virtual Result<std::vector<Result<TracedModule>>> trace(const std::vector<model::TorchModule> &modules) = 0;
+  /// The one trace. Errors: also those of the module.
+  Result<TracedModule> trace(const model::TorchModule &module);
 };
 
 } // namespace warpwright::runner

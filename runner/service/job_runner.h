@@ -15,9 +15,9 @@ public:
   virtual Result<void> submit(QueuedJob job) = 0;
   /// The job ends with RequestCancelled; unknown ids are ignored.
   virtual void cancel(std::int64_t id) = 0;
-  /// Traces a torch module: {graph, buffers, torch}, or {refusal}. Waits for no device.
-  /// @param module {language, source, model, inputs, init_inputs, training}
-  virtual void trace(const rpc::Json & /*module*/, std::function<void(rpc::Outcome)> done) {
+  /// Traces torch modules: {traces: [{graph, buffers, call, torch} or {refusal}]}. Waits for no device.
+  /// @param modules [{language, source, model, inputs, init_inputs, mode}]
+  virtual void trace(const rpc::Json & /*modules*/, std::function<void(rpc::Outcome)> done) {
     done(std::unexpected(
         rpc::RpcError{rpc::kInternalError, "this runner traces no torch modules", {}}));
   }

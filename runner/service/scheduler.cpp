@@ -241,7 +241,7 @@ void Scheduler::cancel(std::int64_t id) {
 
 // ---- Tracing
 
-void Scheduler::trace(const Json &module, std::function<void(rpc::Outcome)> done) {
+void Scheduler::trace(const Json &modules, std::function<void(rpc::Outcome)> done) {
   if (trace_command_.empty())
     return done(std::unexpected(error_of(
         rpc::kInternalError,
@@ -249,7 +249,7 @@ void Scheduler::trace(const Json &module, std::function<void(rpc::Outcome)> done
   if (waiting_traces_.size() >= kMaxQueue)
     return done(
         std::unexpected(error_of(rpc::kInternalError, "too many modules wait to be traced")));
-  waiting_traces_.push_back({module, std::move(done)});
+  waiting_traces_.push_back({modules, std::move(done)});
   start_traces();
 }
 
@@ -265,7 +265,7 @@ void Scheduler::start_traces() {
     const auto prepared = std::exchange(prepared_trace_, nullptr);
     const auto process = prepared ? prepared : make_trace();
     traces_.insert(process);
-    process->start(next.module, [this, process, done = next.done](rpc::Outcome outcome) {
+    process->start(next.modules, [this, process, done = next.done](rpc::Outcome outcome) {
       traces_.erase(process);
       done(std::move(outcome));
       start_traces();

@@ -32,7 +32,7 @@ public:
   rpc::Json describe() const override;
   Result<void> submit(QueuedJob job) override;
   void cancel(std::int64_t id) override;
-  void trace(const rpc::Json &module, std::function<void(rpc::Outcome)> done) override;
+  void trace(const rpc::Json &modules, std::function<void(rpc::Outcome)> done) override;
   void stop() override;
 
   /// Jobs that no device has taken yet.
@@ -99,7 +99,7 @@ private:
   void count();
 
   struct WaitingTrace {
-    rpc::Json module;
+    rpc::Json modules;
     std::function<void(rpc::Outcome)> done;
   };
   std::shared_ptr<TraceProcess> make_trace();

@@ -12,6 +12,7 @@ namespace {
 
 /// Maximum size of a message before authentication; a token fits.
 constexpr std::size_t kFirstMessageBytes = 4 * 1024;
+constexpr std::size_t kMostModules = 64; ///< of one request to trace
 
 rpc::Outcome refusal(int code, std::string message) {
   return std::unexpected(rpc::RpcError{code, std::move(message), {}});
@@ -240,12 +241,18 @@ void Service::trace(const ClientPtr &client, const Json &params, const rpc::Resp
                                                     " modules here already. Wait for one of them"));
   if (const std::string why = why_no_tracing(limits_.permissions); !why.empty())
     return respond(refusal(rpc::kInvalidRequest, why));
-  auto module =
-      model::torch_module_from_json(params.is_object() ? params.value("module", Json()) : Json());
-  if (!module)
-    return respond(refusal(rpc::kInvalidParams, describe(module.error())));
+  const Json wanted = params.is_object() ? params.value("modules", Json::array()) : Json::array();
+  if (!wanted.is_array() || wanted.empty() || wanted.size() > kMostModules)
+    return respond(refusal(rpc::kInvalidParams, "modules is a list of 1 to " + std::to_string(kMostModules) + " torch modules"));
+  Json modules = Json::array();
+  for (const Json &one : wanted) {
+    const auto module = model::torch_module_from_json(one);
+    if (!module)
+      return respond(refusal(rpc::kInvalidParams, describe(module.error())));
+    modules.push_back(model::to_json(*module));
+  }
   ++client->traces;
-  runner_.trace(model::to_json(*module), [client, respond](rpc::Outcome outcome) {
+  runner_.trace(modules, [client, respond](rpc::Outcome outcome) {
     --client->traces;
     if (client->connection)
       respond(std::move(outcome));

@@ -34,7 +34,7 @@ void TraceProcess::prepare() {
   });
 }
 
-void TraceProcess::start(const rpc::Json &module, std::function<void(rpc::Outcome)> done) {
+void TraceProcess::start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done) {
   if (ended_)
     stop();
   done_ = std::move(done);
@@ -48,7 +48,7 @@ void TraceProcess::start(const rpc::Json &module, std::function<void(rpc::Outcom
                       " ms");
   });
   connection_->request(
-      "trace", {{"module", module}}, [weak = weak_from_this()](const rpc::Outcome &outcome) {
+      "trace", {{"modules", modules}}, [weak = weak_from_this()](const rpc::Outcome &outcome) {
         const auto self = weak.lock();
         if (!self || (!outcome && outcome.error().message.starts_with("the connection closed")))
           return; // on_closed reports the failure

@@ -1,7 +1,7 @@
-// A process that traces one torch module: it reads the module, answers with its op graph, and
+// A process that traces torch modules of one request: it reads them, answers with their op graphs, and
 // exits. Tracing measures nothing and needs no GPU, so it waits for no device. Importing torch
-// takes most of the time and can be done before a module arrives. A process serves only one module,
-// because the module is the user's code. Thread: the service's strand.
+// takes most of the time and can be done before a request arrives. A process serves only one request,
+// because modules are the user's code. Thread: the service's strand.
 #pragma once
 
 #include "runner/isolation/private_directory.h"
@@ -27,10 +27,10 @@ public:
 
   /// Starts the process ahead of start(). Without a request, it ends after `idle`.
   void prepare();
-  /// @param module {language, source, model, inputs, init_inputs, training}
-  /// @param done called once, unless stop() comes first, with {graph, buffers, torch}, {refusal},
+  /// @param modules [{language, source, model, inputs, init_inputs, mode}]
+  /// @param done called once, unless stop() comes first, with {traces: [{graph, buffers, call, torch} or {refusal}]}
   /// or an error
-  void start(const rpc::Json &module, std::function<void(rpc::Outcome)> done);
+  void start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done);
   void stop();
 
 private:

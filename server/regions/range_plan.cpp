@@ -60,6 +60,28 @@ public:
   Writer(const SizedRegion &region, search::Recipe recipe, bool exact, elements::DeviceFacts facts, runner::BlockingClient &client)
       : region_(region), recipe_(std::move(recipe)), exact_(exact), facts_(std::move(facts)), client_(client) {}
 
+  /// Traces the region at these sizes, in one process. Errors of a size are reported where the size is used.
+  Result<void> trace(std::vector<Sizes> all) {
+    std::vector<model::TorchModule> modules;
+    std::erase_if(all, [&](const Sizes &sizes) { return tasks_.contains(sizes); });
+    for (const Sizes &sizes : all) {
+      auto module = region_.module_at(sizes);
+      if (!module)
+        return std::unexpected(module.error());
+      modules.push_back(std::move(*module));
+    }
+    if (modules.empty())
+      return {};
+    auto traced = client_.trace(modules);
+    if (!traced)
+      return std::unexpected(traced.error());
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+      auto &one = (*traced)[i];
+      tasks_.emplace(all[i], one ? make_torch_task("region", "region.py", modules[i], std::move(*one)) : std::unexpected(one.error()));
+    }
+    return {};
+  }
+
   /// Errors: sizes at which the region cannot be traced; choices that cannot be written.
   Result<Written> write(const Sizes &sizes, const planning::PlanChoices &choices) {
     auto task = task_at(sizes);
@@ -78,18 +100,9 @@ public:
   }
 
   Result<TorchTask> task_at(const Sizes &sizes) {
-    if (const auto known = tasks_.find(sizes); known != tasks_.end())
-      return known->second;
-    const auto module = region_.module_at(sizes);
-    if (!module)
-      return std::unexpected(module.error());
-    auto traced = client_.trace(*module);
-    if (!traced)
+    if (auto traced = trace({sizes}); !traced)
       return std::unexpected(traced.error());
-    auto task = make_torch_task("region", "region.py", *module, std::move(*traced));
-    if (task)
-      tasks_.emplace(sizes, *task);
-    return task;
+    return tasks_.at(sizes);
   }
 
   const search::Recipe &recipe() const { return recipe_; }
@@ -100,7 +113,7 @@ private:
   const bool exact_;
   const elements::DeviceFacts facts_;
   runner::BlockingClient &client_;
-  std::map<Sizes, TorchTask> tasks_;
+  std::map<Sizes, Result<TorchTask>> tasks_;
 };
 
 std::string text_of(const model::Plan &plan) {
@@ -146,6 +159,12 @@ public:
     for (const auto &[name, symbol] : region_.symbols)
       if (auto chosen = choose_samples(name, symbol, samples); !chosen)
         return chosen;
+    std::vector<Sizes> traced = samples;
+    traced.push_back(high_);
+    if (const auto large = primes_below_high())
+      traced.push_back(*large);
+    if (auto done = writer_.trace(traced); !done)
+      return done;
     auto written = write_all(samples, planning::pinned_choices(best));
     // The best's choices may need sizes that divide, or rows that fit into registers. Others are what the families
     // prefer at sizes that are primes, and at the largest.
@@ -202,7 +221,10 @@ public:
       int verified = 0;
       std::optional<Sizes> failed;
       std::string why;
-      for (const Sizes &sizes : sizes_to_verify()) {
+      const std::vector<Sizes> all = sizes_to_verify();
+      if (auto traced = writer_.trace(all); !traced)
+        return std::unexpected(traced.error());
+      for (const Sizes &sizes : all) {
         if (stop_.stop_requested())
           return fail("the search was ended");
         if (std::chrono::steady_clock::now() > end)
@@ -277,19 +299,26 @@ private:
     return all;
   }
 
+  std::optional<Sizes> primes_below_high() const {
+    Sizes sizes;
+    for (const auto &[name, high] : high_) {
+      const auto prime = prime_below(high, low_.at(name));
+      if (!prime)
+        return std::nullopt;
+      sizes[name] = *prime;
+    }
+    return sizes;
+  }
+
   /// Lowers `high_` until the generator writes the fitted text at primes near it.
   Result<void> limit_by_text() {
     std::string why;
     for (int shrinks = 0; shrinks < kMostShrinks; ++shrinks) {
-      Sizes sizes;
-      for (const auto &[name, high] : high_) {
-        const auto prime = prime_below(high, low_.at(name));
-        if (!prime)
-          return fail("there is no size to compare the plan at");
-        sizes[name] = *prime;
-      }
-      const auto written = writer_.write(sizes, choices_);
-      const auto fitted = whole_.at(sizes);
+      const auto sizes = primes_below_high();
+      if (!sizes)
+        return fail("there is no size to compare the plan at");
+      const auto written = writer_.write(*sizes, choices_);
+      const auto fitted = whole_.at(*sizes);
       if (written && fitted && *fitted == text_of(written->built.plan))
         return {};
       why = !written ? written.error().message : "the plan has another form there";

@@ -246,7 +246,7 @@ TEST_CASE("while a module is traced, one worker with torch that is not up is sta
   Bench bench({device("cpu"), gpu, other});
   int traced = 0;
   const auto trace = [&] {
-    bench.scheduler.trace({{"source", "no module at all"}},
+    bench.scheduler.trace(rpc::Json::array({{{"source", "no module at all"}}}),
                           [&](const rpc::Outcome &) { ++traced; });
   };
   trace();
@@ -263,7 +263,7 @@ TEST_CASE("without a program that traces modules, the answer says so") {
   boost::asio::io_context loop;
   Scheduler scheduler(loop.get_executor(), {});
   std::string why;
-  scheduler.trace({{"source", ""}}, [&](const rpc::Outcome &outcome) {
+  scheduler.trace(rpc::Json::array({{{"source", ""}}}), [&](const rpc::Outcome &outcome) {
     why = outcome ? "" : outcome.error().message;
   });
   CHECK(why.find("without a program that traces modules") != std::string::npos);

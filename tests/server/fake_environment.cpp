@@ -34,7 +34,7 @@ public:
     return next;
   }
 
-  Result<runner::TracedModule> trace(const model::TorchModule &) override {
+  Result<std::vector<Result<runner::TracedModule>>> trace(const std::vector<model::TorchModule> &) override {
     return fail("this runner traces nothing");
   }
 

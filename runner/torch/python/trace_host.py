@@ -1,9 +1,9 @@
 """Main program of a trace: `python3 trace_host.py`.
 
-The program reads one JSON-RPC request from stdin, `trace` {module}, and writes the answer to
-stdout: {graph, buffers, call, torch}, or {refusal: one sentence}. It imports torch before it reads
-the request, which may come much later. The user's code runs in this process, which starts in its
-enclosure (docs/isolation.md). Thread: one.
+The program reads one JSON-RPC request from stdin, `trace` {modules}, and writes the answer to
+stdout: {traces}, with {graph, buffers, call, torch} or {refusal: one sentence} for each module. It
+imports torch before it reads the request, which may come much later. The user's code runs in this
+process, which starts in its enclosure (docs/isolation.md). Thread: one.
 """
 
 import contextlib
@@ -47,8 +47,8 @@ def main():
     request = process_messages.read_message(sys.stdin.buffer)
     if request is None:
         return 0
-    answer = answer_of(request["params"]["module"])
-    body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}, allow_nan=False).encode()
+    answers = [answer_of(module) for module in request["params"]["modules"]]
+    body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"traces": answers}}, allow_nan=False).encode()
     out.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
     out.flush()
     return 0

@@ -74,7 +74,7 @@ def integer_division(call, mode):
     return builder.cast(builder.unary(mode, quotient), call.dtype)
 
 
-@handles("remainder", "atan2", "arctan2")
+@handles("remainder", "atan2", "arctan2", "fmod", "copysign", "hypot")
 def remainder(call):
     name = call.func._schema.name.split("::")[-1].replace("arctan2", "atan2")
     return call.builder.binary(name, call("self", call.dtype), call("other", call.dtype))
@@ -84,6 +84,40 @@ def remainder(call):
 def maximum(call):
     op = "maximum" if call.func._schema.name.split("::")[-1].startswith("max") else "minimum"
     return call.builder.binary(op, call("self", call.dtype), call("other", call.dtype))
+
+
+@handles("heaviside")
+def heaviside(call):
+    x = call("self", call.dtype)
+    step = call.builder.cast(call.builder.binary("gt", x, 0), call.dtype)
+    return call.builder.where(call.builder.binary("eq", x, 0), call("values", call.dtype), step)
+
+
+@handles("logaddexp")
+def logaddexp(call):
+    """max + log1p(exp(-|a - b|)); equal infinities stay."""
+    builder, a, b = call.builder, call("self", call.dtype), call("other", call.dtype)
+    high = builder.binary("maximum", a, b)
+    apart = builder.unary("neg", builder.unary("abs", builder.binary("sub", a, b)))
+    total = builder.binary("add", high, builder.unary("log1p", builder.unary("exp", apart)))
+    same = builder.binary("logical_and", builder.binary("eq", a, b), builder.binary("eq", builder.unary("abs", a), math.inf))
+    return builder.where(same, a, total)
+
+
+@handles("scatter.value", "scatter.src")
+def scatter_one(call):
+    """One index along the dimension, which then is a choice at each place. More of them may fall on one place."""
+    builder, index, dim = call.builder, call["index"], call.dim()
+    shape = tuple(call.result().shape)
+    if not shape or index.shape[dim] != 1 or any(index.shape[i] != size for i, size in enumerate(shape) if i != dim):
+        return NotImplemented
+    places = builder.reshape(builder.iota(shape[dim]), tuple(shape[dim] if i == dim else 1 for i in range(len(shape))))
+    is_there = builder.binary("eq", call("index", "int64"), places)
+    if "src" not in call.args:
+        return builder.where(is_there, call.operand(call["value"], call.dtype), call("self"))
+    if tuple(call["src"].shape) != tuple(index.shape):
+        return NotImplemented
+    return builder.where(is_there, call("src"), call("self"))
 
 
 @handles("pow", "float_power")
