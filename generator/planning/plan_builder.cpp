@@ -17,6 +17,10 @@ namespace {
 using model::Graph;
 using model::Node;
 
+constexpr const char *kFastFunctions =
+#include "generator/device/fast_functions.cuh.inc"
+    ;
+
 /// A family could not write a region, so the partition has to be made again.
 struct GaveWay {
   std::string anchor, family, reason;
@@ -45,16 +49,6 @@ std::string words_of(const ops::GraphIndex &graph, const BuiltRegion &built) {
     words += ")";
   }
   return fused.empty() ? words : words + " fuse(" + fused + ")";
-}
-
-std::int64_t extent_of(const model::TensorType &type) {
-  if (model::elements_of(type.shape) == 0)
-    return 0;
-  std::int64_t last = 0;
-  const model::Shape strides = model::strides_of(type);
-  for (std::size_t i = 0; i < strides.size(); ++i)
-    last += (type.shape[i] - 1) * strides[i];
-  return last + 1;
 }
 
 std::string replace_all(std::string text, const std::string &from, const std::string &to) {
@@ -154,7 +148,7 @@ private:
       if (!places_.contains(output)) {
         const model::TensorType type = elements::region_type(*graph_, planned.region, output);
         built_.plan.temporaries.push_back(
-            {place(output), type.dtype, std::max<std::int64_t>(extent_of(type), 1)});
+            {place(output), type.dtype, std::max<std::int64_t>(elements::memory_extent(type), 1)});
       }
     std::vector<model::Step> steps;
     if (planned.family) {
@@ -295,8 +289,12 @@ private:
       includes += "#include <cuda_fp16.h>\n";
     if (plan.source.find("__nv_bfloat16") != std::string::npos)
       includes += "#include <cuda_bf16.h>\n";
-    plan.source = includes + elements::ElementWriter::prelude() + plan.source;
     plan.options = {"-std=c++17"};
+    if (built_.applied.fast_math > 0)
+      plan.options.insert(plan.options.end(), {"--prec-div=false", "--prec-sqrt=false"});
+    if (built_.applied.fast_math > 1)
+      includes += kFastFunctions;
+    plan.source = includes + elements::ElementWriter::prelude() + plan.source;
   }
 
   const PlanBuffers &buffers_;

@@ -11,6 +11,7 @@ Result<planning::BuiltPlan> build_choices(const GraphState &state,
   elements::DeviceFacts allowed = facts;
   allowed.tf32 = facts.tf32 && !state.exact;
   planning::PlanChoices choices = state.choices;
+  choices.fast_math = std::min(choices.fast_math, facts.fast_math);
   if (!allowed.tf32)
     std::erase_if(choices.configurations, [](const auto &entry) { return is_tf32(entry.second); });
   auto built = planning::build_plan(state.graph, buffers, allowed, choices);
@@ -27,9 +28,12 @@ Result<planning::BuiltPlan> build_state(const GraphState &state,
                                         const planning::PlanBuffers &buffers,
                                         const elements::DeviceFacts &facts) {
   auto built = build_choices(state, buffers, facts);
-  if (built)
-    built->plan.moves.insert(built->plan.moves.begin(), state.rewrites.begin(),
-                             state.rewrites.end());
+  if (!built)
+    return built;
+  model::Plan &plan = built->plan;
+  plan.moves.insert(plan.moves.begin(), state.rewrites.begin(), state.rewrites.end());
+  if (built->applied.fast_math > 0)
+    plan.moves.push_back("fast-math(" + std::to_string(built->applied.fast_math) + ")");
   return built;
 }
 

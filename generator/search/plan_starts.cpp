@@ -44,6 +44,19 @@ const elements::Family *quickest_family(const ops::GraphIndex &graph, const Node
   return best;
 }
 
+/// True if every float result is rounded to 16 bits, which hides the errors of approximate functions.
+bool gives_halves(const Graph &graph) {
+  const ops::GraphIndex index(graph);
+  std::ptrdiff_t halves = 0;
+  for (const std::string &output : graph.outputs) {
+    const model::Dtype dtype = index.node(output).type().dtype;
+    if (model::is_floating(dtype) && model::size_bytes(dtype) != 2)
+      return false;
+    halves += model::is_floating(dtype);
+  }
+  return halves > 0;
+}
+
 /// Builder of the starts: it first chooses for each anchor in each start, then orders the starts.
 class Starts {
 public:
@@ -51,6 +64,8 @@ public:
       : traced_(planning::with_separate_bias(traced)), facts_(facts) {
     rewrites::Simplified simplified = rewrites::simplify(traced_);
     guess_ = {{std::move(simplified.graph), std::move(simplified.applied), {}}, "ours"};
+    halves_ = gives_halves(traced);
+    guess_.choices.fast_math = halves_ ? facts.fast_math : 0;
   }
 
   std::vector<PlanStart> all() && {
@@ -59,15 +74,15 @@ public:
     if (facts_.tf32)
       if (auto mixed = planning::mixture(index, guess_.choices.anchors,
                                          channels_last_.choices.anchors, facts_))
-        starts_.push_back({{guess_.graph, guess_.rewrites, {std::move(*mixed), {}}}, "mixture"});
+        starts_.push_back({{guess_.graph, guess_.rewrites, {std::move(*mixed), {}, guess_.choices.fast_math}}, "mixture"});
     starts_.push_back(guess_);
     // The families of this project come first, then the library for heavy nodes; single changes mix them. Once TF32 is
     // refused, the guess has FP32-accurate convolutions already.
     add_choices_of_rewrites();
     if (convolutions_ > 0)
       add(std::move(channels_last_), !(facts_.tf32 && (network() || flops_ > kLarge)));
-    if (heavy_)
-      add(std::move(library_), convolutions_ == 0);
+    if (heavy_) // the library's products of halves are often the fastest, ours of float32 nearly always
+      add(std::move(library_), convolutions_ == 0 && !halves_);
     if (convolutions_ > 0 && facts_.tf32)
       add(std::move(exact_), true);
     if (!guess_.rewrites.empty())
@@ -136,7 +151,7 @@ private:
   const elements::DeviceFacts &facts_;
   PlanStart guess_, exact_, library_, channels_last_, alone_;
   std::ptrdiff_t convolutions_ = 0;
-  bool heavy_ = false, short_sums_ = false;
+  bool heavy_ = false, short_sums_ = false, halves_ = false;
   double flops_ = 0; ///< of convolutions
   std::vector<PlanStart> starts_;
 };

@@ -17,6 +17,7 @@ json to_json(const Recipe &recipe) {
         {"family", choice.family}, {"fuse", choice.fuse}, {"channels_last", choice.channels_last}};
   return {{"rewrites", recipe.rewrites},
           {"anchors", std::move(anchors)},
+          {"fast_math", recipe.choices.fast_math},
           {"configurations", recipe.choices.configurations}};
 }
 
@@ -27,6 +28,7 @@ Result<Recipe> recipe_from_json(const json &document) {
       recipe.choices.anchors[name] = {choice.at("family"), choice.at("fuse"),
                                       choice.at("channels_last")};
     document.at("configurations").get_to(recipe.choices.configurations);
+    recipe.choices.fast_math = document.value("fast_math", 0);
     return recipe;
   } catch (const json::exception &error) {
     return fail(std::string("not a recipe: ") + error.what(),

@@ -87,15 +87,19 @@ struct DescentPolicy::State {
       (start.fallback ? fallbacks : starts).push_back(std::move(start));
   }
 
-  /// A refused plan with TF32 shows that PyTorch did not use TF32; all later plans are then FP32-accurate.
+  /// A refused plan with TF32 shows that PyTorch did not use TF32; all later plans are then FP32-accurate. Without TF32 a
+  /// refused plan shows that its functions were too inaccurate.
   void learn_accuracy(const std::vector<TorchVariant> &tried) {
     for (const TorchVariant &variant : tried) {
-      if (!facts.tf32)
-        return;
-      if (!uses_tf32(variant.proposal.built) ||
-          variant.verdict.outcome != model::Outcome::WrongResult)
+      if (variant.verdict.outcome != model::Outcome::WrongResult)
         continue;
-      facts.tf32 = false;
+      const int fast_math = variant.proposal.built.applied.fast_math;
+      if (uses_tf32(variant.proposal.built) && facts.tf32)
+        facts.tf32 = false;
+      else if (fast_math > 0 && fast_math <= facts.fast_math)
+        facts.fast_math = fast_math - 1;
+      else
+        continue;
       make_starts();
       changes_of.reset();
     }
@@ -134,6 +138,7 @@ struct DescentPolicy::State {
         change_anchors(base, index, regions, weight);
     }
     change_layouts(base, total);
+    change_functions(from.built, base, total);
     for (const rewrites::Rewrite &rewrite : rewrites::rewrites(index)) {
       if (rewrite.always || rewrite.rule == kAttention)
         continue;
@@ -190,6 +195,16 @@ struct DescentPolicy::State {
     if (anchor.op == op::conv && now.family == elements::kLibraryFamily &&
         (facts.tf32 || now.channels_last))
       with({now.family, now.fuse, !now.channels_last}, 0.8);
+  }
+
+  /// Adds approximate functions where a kernel has functions that the GPU approximates.
+  void change_functions(const planning::BuiltPlan &built, const GraphState &base, double weight) {
+    constexpr std::string_view kFunctions[] = {"expf(", "logf(", "sqrtf(", "log2f(", "log10f("};
+    const bool has_functions =
+        std::ranges::find(base.graph.nodes, op::div, &Node::op) != base.graph.nodes.end() ||
+        std::ranges::any_of(kFunctions, [&](std::string_view one) { return built.plan.source.find(one) != std::string::npos; });
+    if (has_functions && base.choices.fast_math < facts.fast_math)
+      changes.emplace_back(Change{base, weight * 0.5}).choices.fast_math = facts.fast_math;
   }
 
   /// Adds layout changes of all library convolutions at once, because single conversions cost as much as they save.
