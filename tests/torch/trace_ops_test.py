@@ -41,6 +41,19 @@ class Pointwise(TraceCase):
             with self.subTest(call):
                 self.check(source(call))
 
+    def test_two_operands(self):
+        for call, ops in {"torch.fmod(x, y)": "fmod", "torch.copysign(x, y)": "copysign", "torch.hypot(x, y)": "hypot",
+                          "torch.logaddexp(x, y)": None, "torch.heaviside(x.round(), y)": None,
+                          "torch.logaddexp(x / 0, y / 0)": None}.items():
+            with self.subTest(call):
+                self.check(source(call, "torch.randn(3, 5), torch.randn(5)", arguments="x, y"), *([ops] if ops else []))
+
+    def test_scatter_of_one_index_is_a_choice(self):
+        made = "torch.randn(3, 5), torch.tensor([[1], [4], [0]])"
+        for call in ("torch.zeros_like(x).scatter(1, y, 1.0)", "x.scatter(1, y, 2.5)", "x.scatter(1, y, x[:, :1] * 2)"):
+            with self.subTest(call):
+                self.check(source(call, made, arguments="x, y"))
+
     def test_prelu_has_a_slope_a_channel(self):
         self.check(source("self.p(x)", "torch.randn(2, 4, 5)", "self.p = nn.PReLU(4)"))
 

@@ -93,6 +93,11 @@ template <class Value> Op rounding(std::string_view name, WriteElement write, Va
   },                                                                                               \
       [](double x) { return std::function(x); }
 
+std::string of_two(Operands x, const char *function) {
+  return ElementText(x[0].bare() + ", " + x[1].bare(), x[0].dtype()).call(function).bare();
+}
+#define WARPWRIGHT_TWO(function) [](const Node &, const Node *, Operands x) { return of_two(x, #function); }
+
 /// A function of CUDA's library, called by its own name.
 #define WARPWRIGHT_FUNCTION(function)                                                              \
   Formula {                                                                                        \
@@ -129,7 +134,7 @@ std::string power(const Node &, const Node *second, Operands operands) {
     if (value == -2)
       return "(" + one + " / (" + base + " * " + base + "))";
   }
-  return ElementText(base + ", " + y.bare(), x.dtype()).call("pow").bare();
+  return of_two(operands, "pow");
 }
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
@@ -381,14 +386,23 @@ const std::vector<Op> kPointwise = {
                    }),
            [](const Node &, std::span<const double> x) { return remainder_of(x[0], x[1]); })
         .judged_by([](double a, double b) { return a - b * std::floor(a / b); }),
-    valued(written(binary("atan2", Expensive, {}),
-                   [](const Node &, const Node *, Operands x) {
-                     return ElementText(x[0].bare() + ", " + x[1].bare(), x[0].dtype())
-                         .call("atan2")
-                         .bare();
-                   }),
+    valued(written(binary("atan2", Expensive, {}), WARPWRIGHT_TWO(atan2)),
            [](const Node &, std::span<const double> x) { return std::atan2(x[0], x[1]); })
         .judged_by([](double a, double b) { return std::atan2(a, b); }),
+    valued(written(binary("fmod", Expensive, {}),
+                   [](const Node &, const Node *, Operands x) {
+                     if (!model::is_floating(x[0].dtype()))
+                       return "(" + x[0].bare() + " % " + x[1].bare() + ")";
+                     return of_two(x, "fmod");
+                   }),
+           [](const Node &, std::span<const double> x) { return std::fmod(x[0], x[1]); })
+        .judged_by([](double a, double b) { return a - b * std::trunc(a / b); }),
+    valued(written(binary("copysign", Cheap, {}), WARPWRIGHT_TWO(copysign)),
+           [](const Node &, std::span<const double> x) { return std::copysign(x[0], x[1]); })
+        .judged_by([](double a, double b) { return std::signbit(b) ? -std::abs(a) : std::abs(a); }),
+    valued(written(binary("hypot", Expensive, {}), WARPWRIGHT_TWO(hypot)),
+           [](const Node &, std::span<const double> x) { return std::hypot(x[0], x[1]); })
+        .judged_by([](double a, double b) { return std::sqrt(a * a + b * b); }),
 
     boolean("eq", WARPWRIGHT_SIGN(==), true)
         .judged_by([](double a, double b) { return a == b ? 1.0 : 0.0; }),
