@@ -41,7 +41,7 @@ public:
   /// Returns the offsets, in elements, of a value laid out with `strides`.
   std::vector<symbolic::IndexForm> offsets(const model::Shape &strides, const ops::Lanes &lanes);
   /// Returns 1 where the lanes are consecutive elements that start at a multiple of their number, -1 where they end
-  /// there, backwards, and 0 otherwise. Whole vectors must fill the buffer.
+  /// there, backwards, and 0 otherwise.
   int vector_direction(const std::vector<symbolic::IndexForm> &offsets,
                        const model::TensorType &type);
   std::string offset_text(const symbolic::IndexForm &offset, const model::TensorType &type) const;
@@ -52,6 +52,10 @@ public:
 
 private:
   LaneValues memory(const model::Node &node, const ops::Lanes &lanes);
+  /// Loads lanes that lie a few elements apart as the run of memory that holds them, in whole vectors.
+  /// @return nullopt: they do not, or the run may leave the buffer
+  std::optional<LaneValues> strided_run(const std::string &name, const model::TensorType &type,
+                                        const std::vector<symbolic::IndexForm> &offsets);
   LaneValues pointwise(const model::Node &node, const ops::Lanes &lanes);
   LaneValues view(const model::Node &node, const ops::Lanes &lanes);
   LaneValues indexed(const model::Node &node, const ops::Lanes &lanes);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace warpwright::elements {
 
@@ -31,6 +32,8 @@ void collect_numbers(const nlohmann::json &json, std::vector<double> &numbers) {
   else if (json.is_string())
     numbers.push_back(std::strtod(json.get<std::string>().c_str(), nullptr));
 }
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
 
 } // namespace
 
@@ -77,11 +80,22 @@ std::string ElementPass::inside(const symbolic::IndexForm &form, std::int64_t lo
   const symbolic::Interval range = math_.range(form);
   if (range.high < low || range.low > high)
     return "false";
+  // The terms are a multiple of their coefficients' divisor: limits that are multiples too leave the constant out, so
+  // that the lanes of a vector have one condition where no border cuts it.
+  std::int64_t divisor = 0;
+  for (const auto &[atom, coefficient] : form.terms)
+    divisor = std::gcd(divisor, coefficient);
+  symbolic::IndexForm tested = form;
+  if (divisor > 1) {
+    tested.constant = 0;
+    low = -floor_divide(form.constant - low, divisor) * divisor;
+    high = floor_divide(high - form.constant, divisor) * divisor;
+  }
   std::string text;
-  if (range.low < low)
-    text = math_.text(form) + " >= " + std::to_string(low);
-  if (range.high > high)
-    text += (text.empty() ? "" : " && ") + math_.text(form) + " <= " + std::to_string(high);
+  if (range.low < low + (form.constant - tested.constant))
+    text = math_.text(tested) + " >= " + std::to_string(low);
+  if (range.high > high + (form.constant - tested.constant))
+    text += (text.empty() ? "" : " && ") + math_.text(tested) + " <= " + std::to_string(high);
   return text;
 }
 
@@ -101,10 +115,19 @@ void ElementPass::guarded(const LaneValues &conditions, const ops::Lanes &lanes,
     if (!condition.empty())
       emit("}");
   };
-  if (std::ranges::all_of(conditions, [&](const auto &c) { return c == conditions[0]; }))
-    return run(conditions[0], lanes, results);
-  for (std::size_t i = 0; i < lanes.size(); ++i)
-    run(conditions[i], {lanes[i]}, {results[i]});
+  for (std::size_t first = 0; first < lanes.size(); ++first) {
+    if (std::find(conditions.begin(), conditions.begin() + static_cast<std::ptrdiff_t>(first), conditions[first]) !=
+        conditions.begin() + static_cast<std::ptrdiff_t>(first))
+      continue; // it ran with an earlier lane
+    ops::Lanes chosen;
+    LaneValues targets;
+    for (std::size_t i = first; i < lanes.size(); ++i)
+      if (conditions[i] == conditions[first]) {
+        chosen.push_back(lanes[i]);
+        targets.push_back(results[i]);
+      }
+    run(conditions[first], chosen, targets);
+  }
 }
 
 std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const ops::Lanes &lanes) {

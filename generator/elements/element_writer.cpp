@@ -31,6 +31,9 @@ ops::Lanes symbolic_lanes(symbolic::IndexMath &math, const model::Shape &shape, 
   return lanes;
 }
 
+/// Fewest elements for which vectors pay that leave a rest, which costs instructions of its own.
+constexpr std::int64_t kLeastForRest = 1 << 14;
+
 } // namespace
 
 const char *ElementWriter::prelude() { return kPrelude.c_str(); }
@@ -269,7 +272,7 @@ std::vector<Index> ElementWriter::row_major_index(const std::string &group, int 
 int ElementWriter::flat_width() const {
   const std::int64_t elements = model::elements_of(stored_shape());
   for (const int width : {8, 4, 2}) {
-    if (elements % width != 0)
+    if (elements < width || (elements % width != 0 && elements < kLeastForRest))
       continue;
     ElementWriter trial(graph_, region_);
     std::string statements;

@@ -9,6 +9,16 @@ namespace warpwright::elements {
 
 using model::Node;
 
+std::int64_t memory_extent(const model::TensorType &type) {
+  if (model::elements_of(type.shape) == 0)
+    return 0;
+  std::int64_t last = 0;
+  const model::Shape strides = model::strides_of(type);
+  for (std::size_t i = 0; i < strides.size(); ++i)
+    last += (type.shape[i] - 1) * strides[i];
+  return last + 1;
+}
+
 Region region_of(const ops::GraphIndex &graph, const std::set<std::string> &nodes,
                  const std::string &anchor) {
   Region region;

@@ -39,6 +39,9 @@ inline model::TensorType region_type(const ops::GraphIndex &graph, const Region 
   return {type.dtype, type.shape, strides == region.strides.end() ? model::Shape{} : strides->second};
 }
 
+/// Returns the elements from the first to the last in memory; 0 without elements.
+std::int64_t memory_extent(const model::TensorType &type);
+
 /// Returns the region of a set of nodes: its inputs and outputs, and the nodes in graph order.
 Region region_of(const ops::GraphIndex &graph, const std::set<std::string> &nodes,
                  const std::string &anchor);

@@ -60,11 +60,13 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
   const std::int64_t elements = model::elements_of(writer.stored_shape());
   if (elements == 0)
     return fail("a region without elements needs no kernel");
-  if (elements % width != 0)
-    return fail("vectors of " + std::to_string(width) + " do not divide " +
-                std::to_string(elements) + " elements");
-  const std::int64_t groups = elements / width, a_block = std::int64_t{threads} * items;
-  const bool wide = groups + a_block > INT32_MAX;
+  if (elements < width)
+    return fail("there are fewer elements than a vector of " + std::to_string(width) + " has");
+  // Threads behind those of whole vectors take the elements that are left, one each.
+  const bool has_rest = elements % width != 0;
+  const std::int64_t groups = elements / width, a_block = std::int64_t{threads} * items,
+                     most_threads = groups + (has_rest ? width - 1 : 0);
+  const bool wide = (has_rest ? elements : groups) + a_block > INT32_MAX;
   std::string body;
   for (int item = 0; item < items; ++item) {
     const std::string i = "i" + std::to_string(item);
@@ -74,16 +76,23 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
     const std::vector<elements::Index> lanes = writer.row_major_index(i, width);
     const std::vector<std::string> none(lanes.size());
     const std::string store = writer.store(lanes, none);
-    body += groups % a_block == 0
+    body += groups % a_block == 0 && !has_rest
                 ? store
                 : "  if (" + i + " < " + std::to_string(groups) + ") {\n" + store + "  }\n";
+    if (has_rest) {
+      const std::string left = "r" + std::to_string(item);
+      const std::vector<elements::Index> last = writer.row_major_index(left, 1);
+      body += "  const " + integer + " " + left + " = " + std::to_string(width - 1) + " * " + std::to_string(groups) + " + " + i +
+              ";\n  if (" + i + " >= " + std::to_string(groups) + " && " + left + " < " + std::to_string(elements) + ") {\n" +
+              writer.store(last, std::vector<std::string>(1)) + "  }\n";
+    }
   }
   elements::Lowering lowering;
   lowering.source = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
                     ") " + prefix + "(" + writer.parameters() + ") {\n" + body + "}\n";
   model::LaunchStep launch;
   launch.kernel = prefix;
-  launch.grid = {(groups + a_block - 1) / a_block, 1, 1};
+  launch.grid = {(most_threads + a_block - 1) / a_block, 1, 1};
   launch.block = {threads, 1, 1};
   launch.arguments = writer.arguments();
   lowering.steps.push_back(std::move(launch));

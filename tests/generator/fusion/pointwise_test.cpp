@@ -289,3 +289,55 @@ TEST_CASE("Results that are inputs, views of inputs or named twice are copied") 
   const std::string y = g.op("neg", {x});
   check(g.graph({x, turned, y, y}));
 }
+
+namespace {
+
+std::string source_of(const model::Graph &graph) {
+  const auto built = build_plan(graph, plan_buffers(graph), h200(), {});
+  REQUIRE(built);
+  return built->plan.source;
+}
+
+bool has_only_vectors(const std::string &source) { return source.contains("warpwright_vector<") && !source.contains("= in0["); }
+
+} // namespace
+
+TEST_CASE("Vectors serve sizes that they do not divide, and the rest is taken singly") {
+  for (const Shape &shape : {Shape{263167}, Shape{513, 521}, Shape{37, 7301}}) {
+    CAPTURE(shape.size());
+    GraphBuilder g;
+    const std::string x = g.input("x", shape), bias = g.input("bias", {shape.back()});
+    const model::Graph graph = g.graph({g.op("tanh", {g.op("add", {g.op("exp", {x}), bias})})});
+    CHECK(source_of(graph).contains("warpwright_vector<float, 4>"));
+    check(graph, 1e-6);
+  }
+}
+
+TEST_CASE("Elements that lie a few apart come from whole vectors, each loaded once") {
+  for (const std::int64_t step : {2, 3, 4}) {
+    CAPTURE(step);
+    GraphBuilder g;
+    const std::string x = g.input("x", {4100, 64 * step}, Dtype::Float16);
+    std::vector<std::string> parts;
+    for (std::int64_t start = 0; start < step; ++start)
+      parts.push_back(g.op("slice", {x}, {{"dim", std::int64_t{1}}, {"start", start}, {"stop", 64 * step}, {"step", step}}));
+    std::string value = parts[0];
+    for (std::int64_t i = 1; i < step; ++i)
+      value = g.op("mul", {g.op("sigmoid", {value}), parts[i]});
+    const model::Graph graph = g.graph({value});
+    CHECK(has_only_vectors(source_of(graph)));
+    check(graph, 1e-3);
+  }
+}
+
+TEST_CASE("A border that vectors end at is one condition for all their lanes") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2800, 96});
+  const auto part = [&](std::int64_t start, std::int64_t length) {
+    return g.op("slice", {x}, {{"dim", std::int64_t{1}}, {"start", start}, {"stop", start + length}, {"step", std::int64_t{1}}});
+  };
+  const std::string turned = g.op("cat", {g.op("neg", {part(24, 24)}), part(0, 24), g.op("exp", {part(48, 48)})}, {{"dim", std::int64_t{1}}});
+  const model::Graph graph = g.graph({g.op("add", {turned, x})});
+  CHECK(has_only_vectors(source_of(graph)));
+  check(graph, 1e-6);
+}
