@@ -1,4 +1,4 @@
-"""The modules that bench/backend compiles: files of bench/real, or the 40 kinds of tests/torch/backend/modules.py at real sizes."""
+"""The modules that bench/backend compiles: files of bench/real, the 40 kinds of tests/torch/backend/modules.py at real sizes, or random graphs."""
 import copy
 import glob
 import importlib.util
@@ -13,12 +13,13 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "tests", "torch", "backend"))
 sys.path.insert(0, os.environ.get("WARPWRIGHT_PACKAGE", os.path.join(ROOT, "build", "release", "bin", "torch")))
 import modules  # noqa: E402
+import random_graphs  # noqa: E402
 import states  # noqa: E402
 
 
 def add_options(parser):
     """The options that say which modules, and how they are called."""
-    parser.add_argument("--modules", default=os.path.join(ROOT, "bench", "real"), help='a folder of files, or "kinds"')
+    parser.add_argument("--modules", default=os.path.join(ROOT, "bench", "real"), help='a folder of files, "kinds", or "random"')
     parser.add_argument("--dtype", choices=("float32", "bfloat16", "float16"), help="of weights and inputs; default: the module's own")
     parser.add_argument("--train", action="store_true", help="training mode and the backward graph, without dropout")
     parser.add_argument("--only", default="", help="modules whose names begin so, by commas")
@@ -32,6 +33,8 @@ def lift_limits():
 
 
 def paths_of(options):
+    if options.modules == "random":
+        return {f"random_{number:02}": None for number in range(random_graphs.COUNT)}
     if options.modules == "kinds":
         return {name: None for name, one in modules.MODULES.items() if one.trains or not options.train}
     found = sorted(glob.glob(os.path.join(options.modules, "**", "*.py"), recursive=True))
@@ -60,6 +63,8 @@ def made(name, options):
         source = loaded(path, dtype)
         model = source.Model(*source.get_init_inputs())
         inputs = dict(zip(inspect.signature(model.forward).parameters, source.get_inputs()))
+    elif options.modules == "random":
+        model, inputs = random_graphs.made(int(name.split("_")[1]))
     else:
         modules.sizes("real")
         model, drawn = modules.made(name)

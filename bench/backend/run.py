@@ -248,8 +248,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=4, help="modules that are searched at once")
     parser.add_argument("--mode", choices=("default", variants.AUTOTUNED),
                         help="of ours and of the form `compile`; reduce-overhead is measured anyway")
-    parser.add_argument("--baselines", choices=("all", "few"), default="all",
-                        help="few: eager, compile and max-autotune, without reduce-overhead")
+    parser.add_argument("--baselines", choices=("all", "few", "plain"), default="all",
+                        help="few: eager, compile and max-autotune, without reduce-overhead; plain: eager and compile")
     parser.add_argument("--budget", default="60s", help="of a module's search: no region is begun after it")
     parser.add_argument("--seconds", type=float, default=1e9, help="no module is begun after it; a search before a measurement has half of it")
     parser.add_argument("--module-seconds", type=float, default=400, help="a process that takes longer for a module is ended")

@@ -59,10 +59,10 @@ def forms_of(model, inputs, options):
 
     mode, on_gpu = options.mode, options.device != "cpu"
     found = {EAGER: form(model), PLAIN: form(torch.compile(model, mode=mode))}
-    if mode != AUTOTUNED:
+    if mode != AUTOTUNED and options.baselines != "plain":
         found["compile max-autotune"] = form(torch.compile(model, mode=AUTOTUNED))
     found[OURS] = form(torch.compile(model, backend=dynamo.backend, mode=mode))
-    if options.baselines == "few":
+    if options.baselines != "all":
         return found
     if on_gpu:
         found[GRAPHS] = graphs_form(torch.compile(model, mode="reduce-overhead"))
