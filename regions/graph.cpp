@@ -72,17 +72,6 @@ std::string device_of(const Node &node) {
   return "";
 }
 
-std::int64_t value_of_terms(const json &terms, const std::map<std::string, std::int64_t> &sizes) {
-  std::int64_t sum = 0;
-  for (const json &term : terms) {
-    std::int64_t product = term.at(0).get<std::int64_t>();
-    for (std::size_t i = 1; i < term.size(); ++i)
-      product *= sizes.at(term[i].get<std::string>());
-    sum += product;
-  }
-  return sum;
-}
-
 Symbol symbol_of(const json &document) {
   const json &high = document.at("high");
   return {document.at("hint"), document.at("low"), high.is_null() ? std::nullopt : std::optional(high.get<std::int64_t>())};

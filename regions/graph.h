@@ -62,10 +62,6 @@ std::vector<std::string> read_values(const Node &node);
 /// Device of the node's first result that is a named tensor; empty when there is none.
 std::string device_of(const Node &node);
 
-/// Value of TERMS, a sum of products: [[12, "s0", "s1"], [1]] is 12 * s0 * s1 + 1.
-/// @throw json::exception, std::out_of_range for terms of another form, and symbols without a value
-std::int64_t value_of_terms(const nlohmann::json &terms, const std::map<std::string, std::int64_t> &sizes);
-
 /// @param document {"hint", "low", "high"}; high is null where there is no limit
 /// @throw json::exception for another form
 Symbol symbol_of(const nlohmann::json &document);

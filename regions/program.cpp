@@ -225,28 +225,6 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
   return program;
 }
 
-namespace {
-
-json at_sizes(const json &part, const std::map<std::string, std::int64_t> &sizes) {
-  if (part.is_object() && part.contains("size"))
-    return value_of_terms(part.at("size"), sizes);
-  json result = part;
-  if (part.is_structured())
-    for (auto &[key, one] : result.items())
-      one = at_sizes(one, sizes);
-  return result;
-}
-
-} // namespace
-
-Result<json> program_at(const json &program, const std::map<std::string, std::int64_t> &sizes) {
-  try {
-    return at_sizes(program, sizes);
-  } catch (const std::exception &error) {
-    return fail(std::string("the program of a region has a size without a value: ") + error.what());
-  }
-}
-
 std::string key_of(const json &program) { return sha256_hex(program.dump()); }
 
 namespace {
@@ -270,6 +248,18 @@ json inverse(const json &order) {
   for (std::size_t i = 0; i < order.size(); ++i)
     result[order[i].get<std::size_t>()] = i;
   return result;
+}
+
+/// Python text of {"size": TERMS}, a sum of products: [[12, "n0", "n1"], [1]] is 12 * n0 * n1 + 1. @param owner "self." in methods, "" in functions that have the sizes as parameters
+std::string size_text(const json &terms, const std::string &owner) {
+  std::string sum;
+  for (const json &term : terms) {
+    std::string product = term.at(0).dump();
+    for (std::size_t i = 1; i < term.size(); ++i)
+      product += " * " + owner + term[i].get<std::string>();
+    sum += (sum.empty() ? "" : " + ") + product;
+  }
+  return "(" + (sum.empty() ? "0" : sum) + ")";
 }
 
 class PythonText {
@@ -317,6 +307,8 @@ private:
       return arguments[0] + ".to(" + arguments[1] + ")";
     if (op == "aten.view.default" || op == "aten._unsafe_view.default") // the runner's operand may have other strides
       return arguments[0] + ".reshape(" + arguments[1] + ")";
+    if (op == "prims.rev.default")
+      return "torch.flip(" + list_of(arguments) + ")";
     if (op.starts_with("prims.iota"))
       return iota_text(one, arguments);
     if (const auto attention = attention_of(op, one["args"]))
@@ -329,7 +321,7 @@ private:
   /// torch.arange() for an iota of (length, start, step, dtype, device).
   std::string iota_text(const json &one, const std::vector<std::string> &arguments) const {
     const json &kwargs = one["kwargs"];
-    const std::string start = kwargs.value("start", json(0)).dump(), step = kwargs.value("step", json(1)).dump();
+    const std::string start = this->text(kwargs.value("start", json(0))), step = this->text(kwargs.value("step", json(1)));
     std::string text = "torch.arange(" + start + ", " + start + " + " + arguments[0] + " * " + step + ", " + step;
     for (const char *key : {"dtype", "device"})
       if (kwargs.contains(key))
@@ -364,6 +356,8 @@ private:
       return argument.is_string() ? "\"" + argument.get<std::string>() + "\"" : argument.dump();
     if (argument.contains("v"))
       return value(argument["v"]);
+    if (argument.contains("size"))
+      return size_text(argument["size"], "self.");
     if (argument.contains("float"))
       return "float(\"" + argument["float"].get<std::string>() + "\")";
     if (argument.contains("device"))
@@ -385,7 +379,10 @@ private:
 constexpr double kLeastSpread = 0.05;
 
 std::string drawing(const json &input, const json &profile) {
-  const std::string dtype = input["dtype"].get<std::string>(), shape = input["shape"].dump();
+  std::vector<std::string> extents;
+  for (const json &extent : input["shape"])
+    extents.push_back(extent.is_object() ? size_text(extent.at("size"), "") : extent.dump());
+  const std::string dtype = input["dtype"].get<std::string>(), shape = "[" + list_of(extents) + "]";
   if (dtype == "bool")
     return "torch.rand(" + shape + ") < 0.5";
   if (dtype.find("float") == std::string::npos) {
@@ -406,12 +403,18 @@ std::string drawing(const json &input, const json &profile) {
 
 } // namespace
 
-std::string python_of(const json &program, const json &profile) {
-  std::string drawings;
+std::string python_of(const json &program, const json &profile, const std::vector<std::string> &sizes) {
+  std::string constructor, drawings;
+  if (!sizes.empty()) {
+    constructor = "    def __init__(self, " + list_of(sizes) + "):\n        super().__init__()\n";
+    for (const std::string &size : sizes)
+      constructor += "        self." + size + " = " + size + "\n";
+    constructor += "\n";
+  }
   for (std::size_t i = 0; i < program.at("inputs").size(); ++i)
     drawings += "        " + drawing(program["inputs"][i], profile.is_array() && i < profile.size() ? profile[i] : json()) + ",\n";
   return "\"\"\"A region of a model, as torch.compile has it.\"\"\"\nimport torch\n\n\nclass Model(torch.nn.Module):\n" +
-         PythonText(program).forward() + "\n\ndef get_inputs():\n    return [\n" + drawings + "    ]\n\n\ndef get_init_inputs():\n    return []\n";
+         constructor + PythonText(program).forward() + "\n\ndef get_inputs(" + list_of(sizes) + "):\n    return [\n" + drawings + "    ]\n\n\ndef get_init_inputs():\n    return []\n";
 }
 
 } // namespace warpwright::regions

@@ -34,12 +34,9 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
 /// SHA-256 of the program in hex digits.
 std::string key_of(const nlohmann::json &program);
 
-/// The program with numbers for all sizes. Errors: a symbol without a size.
-Result<nlohmann::json> program_at(const nlohmann::json &program, const std::map<std::string, std::int64_t> &sizes);
-
 /// The program as a Python file with `Model`, `get_inputs` and `get_init_inputs`, for tracing and verification.
-/// @param program with numbers for all sizes
+/// @param sizes names of the program's symbols. With any, `Model` and `get_inputs` take their numbers in this order
 /// @param profile for each input of a real call {"low", "high"} (integers) or {"mean", "std", "low"}; null: unknown
-std::string python_of(const nlohmann::json &program, const nlohmann::json &profile);
+std::string python_of(const nlohmann::json &program, const nlohmann::json &profile, const std::vector<std::string> &sizes = {});
 
 } // namespace warpwright::regions

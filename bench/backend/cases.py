@@ -37,7 +37,7 @@ def paths_of(options):
         return {f"random_{number:02}": None for number in range(random_graphs.COUNT)}
     if options.modules == "kinds":
         return {name: None for name, one in modules.MODULES.items() if one.trains or not options.train}
-    found = sorted(glob.glob(os.path.join(options.modules, "**", "*.py"), recursive=True))
+    found = sorted(glob.glob(os.path.join(options.modules, "**", "[0-9]*.py"), recursive=True))
     return {os.path.basename(path)[:-3]: path for path in found}
 
 
@@ -48,7 +48,7 @@ def names(options):
 
 def loaded(path, dtype):
     spec = importlib.util.spec_from_file_location("bench_" + os.path.basename(path)[:-3], path)
-    source = importlib.util.module_from_spec(spec)
+    source = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # Dynamo imports a module whose functions it traces
     spec.loader.exec_module(source)
     if dtype and hasattr(source, "DTYPE"):
         source.DTYPE = dtype

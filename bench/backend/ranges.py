@@ -145,7 +145,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True)
     parser.add_argument("--modules", default=os.path.join(os.path.dirname(__file__), "..", "real", "level1"))
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default=",".join(f"{number:02}_" for number in range(1, 13)), help="names' beginnings; forward's x has both sizes")
     parser.add_argument("--dtype")
     parser.add_argument("--budget", default="40s")
     parser.add_argument("--sizes", type=int, default=20)

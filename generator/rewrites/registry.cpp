@@ -17,6 +17,7 @@ std::span<const Rule> rules() {
       {"reduction-chain", kAlways, merge_reductions},
       {"matmul-diagonal", kAlways, diagonal_product},
       {"matmul-order", kAlways, reorder_products},
+      {"permute-late", kAlways, permute_late},
       {"slice-early", kAlways, slice_early},
       {"scan-early", kAlways, scan_early},
       {"pool-early", kAlways, pool_before_scale},

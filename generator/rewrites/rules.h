@@ -28,6 +28,7 @@ Match norm_of_one_element;       // norm_shift.cpp
 Match inference_batch_norm;      // norm_shift.cpp
 Match covering_convolution;      // conv_as_matmul.cpp
 Match pointwise_convolution;     // conv_as_matmul.cpp
+Match permute_late;              // permute_late.cpp
 Match slice_early;               // slice_early.cpp
 Match scan_early;                // scan_early.cpp
 Match pool_before_scale;         // pool_early.cpp

@@ -10,7 +10,7 @@ using nlohmann::json;
 /// shelf.
 std::string shelf_of(const Binding &binding) {
   const std::string owner = std::to_string(binding.owner.size()) + ":" + binding.owner;
-  return binding.task_hash.empty() ? "owner " + owner : "task " + owner + binding.task_hash;
+  return binding.code_hash.empty() ? "owner " + owner : "code " + owner + binding.code_hash;
 }
 constexpr const char *kJudge = "judge";
 
@@ -24,7 +24,7 @@ json CodeShelves::find(const std::optional<Binding> &binding, const std::string 
   std::vector<std::string> shelves = {kJudge};
   if (binding)
     shelves.push_back(shelf_of({binding->owner, ""}));
-  if (binding && !binding->task_hash.empty())
+  if (binding && !binding->code_hash.empty())
     shelves.push_back(shelf_of(*binding));
   for (const std::string &shelf : shelves)
     if (const auto text = store_.read(entry(shelf, key)))

@@ -3,7 +3,7 @@
 // The judge's code (checks, timers, ceilings) is stored only by the service, from the `calibrate`
 // process, which sees no client data. A process that runs no client files shares its code among the
 // jobs of one owner. A process that runs client files (torch tasks) also takes code from those
-// shelves, but its own code goes to a shelf for the same owner's same task only, because a client's
+// shelves, but its own code goes to a shelf for the same owner's same files only, because a client's
 // Python could send arbitrary code. Thread: the service's strand.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace warpwright::runner {
 
-/// The owner and task that a worker's process serves, from its first job to its end.
+/// The owner and the client's code that a worker's process serves, from its first job to its end.
 struct Binding {
   std::string owner;
-  std::string task_hash; ///< task whose files the process runs; empty: it runs no client files
+  std::string code_hash; ///< of the client's files that the process runs; empty: it runs none
   bool operator==(const Binding &) const = default;
 };
 

@@ -56,6 +56,7 @@ void CompileAhead::compile(const QueuedJob &wanted, int capability, Done done) {
   job.client = wanted.client;
   job.owner = wanted.owner;
   job.task_hash = wanted.task_hash;
+  job.code_hash = wanted.code_hash;
   job.plan_hash = wanted.plan_hash;
   job.options = wanted.options;
   job.options.measure = job.options.hidden_sizes = job.options.deep = job.options.profile = false;

@@ -72,7 +72,7 @@ Binding DeviceWorker::binding_for(const QueuedJob &job) const {
   const auto task = job.request.find("task");
   const bool runs_files =
       settings_.runs_files && task != job.request.end() && task->contains("module");
-  return {job.owner, runs_files ? job.task_hash : ""};
+  return {job.owner, runs_files ? job.code_hash : ""};
 }
 
 bool DeviceWorker::is_of_kind(const QueuedJob &job) const {

@@ -36,7 +36,7 @@ namespace warpwright::runner {
 struct QueuedJob {
   std::int64_t id = 0;
   rpc::Json request; ///< validated {task, plan, options}, as the worker takes it
-  std::string task_hash, plan_hash;
+  std::string task_hash, plan_hash, code_hash; ///< see model::hash(), code_hash.h
   model::VerifyOptions options;
   std::function<void(const std::string &stage, const std::string &activity)> on_stage;
   std::function<void(rpc::Outcome)> done; ///< called once, with a verdict's JSON

@@ -1,5 +1,6 @@
 // Admission of clients, decoding of requests, and disconnection of clients.
 #include "runner/service/service.h"
+#include "runner/service/code_hash.h"
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/model/json.h"
@@ -30,6 +31,7 @@ Result<QueuedJob> decode_job(const Json &params, const ServiceLimits &limits) {
   options.timeout = std::min(options.timeout, limits.max_job_time);
   QueuedJob job;
   job.task_hash = model::hash(task);
+  job.code_hash = code_hash(task);
   job.plan_hash = model::hash(plan);
   job.options = options;
   job.request = {{"task", model::to_json(task)},

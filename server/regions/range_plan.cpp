@@ -443,10 +443,21 @@ Sizes SizedRegion::hints() const {
 }
 
 Result<model::TorchModule> SizedRegion::module_at(const Sizes &sizes) const {
-  const auto at = regions::program_at(program, sizes);
-  if (!at)
-    return std::unexpected(at.error());
-  return model::TorchModule{.source = regions::python_of(*at, profile)};
+  std::vector<std::string> names;
+  std::string numbers;
+  for (const auto &[name, symbol] : symbols) {
+    const auto size = sizes.find(name);
+    if (size == sizes.end())
+      return fail("the size " + name + " of a region has no number");
+    names.push_back(name);
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(size->second);
+  }
+  model::TorchModule module{.source = regions::python_of(program, profile, names)};
+  if (!names.empty()) { // one text for all sizes, so that the runner keeps one process for them
+    module.inputs = "get_inputs(" + numbers + ")";
+    module.init_inputs = "[" + numbers + "]";
+  }
+  return module;
 }
 
 Result<RangePlan> plan_range(const SizedRegion &region, const search::TorchProposal &best,

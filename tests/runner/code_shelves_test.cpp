@@ -1,5 +1,6 @@
 // Who may take which compiled code: sealed entries on disk, shelves by owner and task, and workers' processes, each bound to one
 // owner. What a process could write into the folder, or say over its line, must not reach another's verdict.
+#include "runner/service/code_hash.h"
 #include "runner/service/code_shelves.h"
 #include "runner/verify/compile_cache.h"
 #include "tests/runner/scheduler_fixture.h"
@@ -196,6 +197,21 @@ TEST_CASE("a process that says it compiled the judge's code deceives its own tas
   CHECK(found_by("bob", "1") == "none");
   shelves->keep_of_judge("key", code("the judge's"));
   CHECK(found_by("alice", "1") == "the judge's");
+}
+
+TEST_CASE("tasks bring the same code where numbers of their arguments differ, and nothing else") {
+  model::Task task;
+  task.module = model::TorchModule{.source = "class Model: pass", .inputs = "get_inputs(2, 64)", .init_inputs = "[2, 64]"};
+  const auto with = [&](std::string model::TorchModule::*member, const char *text) {
+    model::Task other = task;
+    (*other.module).*member = text;
+    return code_hash(other);
+  };
+  CHECK(with(&model::TorchModule::inputs, "get_inputs(13, 7)") == code_hash(task));
+  CHECK(with(&model::TorchModule::init_inputs, "[1000, 7]") == code_hash(task));
+  CHECK(with(&model::TorchModule::inputs, "get_inputs(2, exit())") != code_hash(task));
+  CHECK(with(&model::TorchModule::source, "class Model: pass # 1") != code_hash(task));
+  CHECK(code_hash({}) == "");
 }
 
 TEST_CASE("two owners' jobs of torch tasks each keep a process for a while") {

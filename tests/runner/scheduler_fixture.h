@@ -58,7 +58,7 @@ struct Bench {
     const std::int64_t id = job.id = ++last;
     job.client = client;
     job.owner = owner;
-    job.task_hash = task_hash;
+    job.task_hash = job.code_hash = task_hash;
     job.options.device = selector;
     job.options.timeout = std::chrono::milliseconds(60'000);
     job.options.measure_budget = std::chrono::milliseconds(50);

@@ -1,0 +1,51 @@
+"""A decoder layer of Qwen3 0.6B that decodes a token of each of 32 sequences after 512 others."""
+import inspect
+
+import torch
+import torch.nn as nn
+from transformers import Qwen3Config
+from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
+
+DTYPE = torch.float32
+
+
+def rotation(width, position):
+    angles = position * 1000000.0 ** (-torch.arange(0, width, 2).float() / width)
+    both = torch.cat([angles, angles])[None, None]
+    return both.cos().to(DTYPE), both.sin().to(DTYPE)
+
+
+class Past:
+    """Keys and values of earlier tokens, which the layer adds its own to."""
+
+    def __init__(self, keys, values):
+        self.keys, self.values = keys, values
+
+    def update(self, keys, values, *rest, **more):
+        self.keys, self.values = torch.cat([self.keys, keys], 2), torch.cat([self.values, values], 2)
+        return self.keys, self.values
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        config = Qwen3Config(hidden_size=1024, intermediate_size=3072, num_attention_heads=16, num_key_value_heads=8, head_dim=128)
+        config._attn_implementation = "sdpa"
+        self.layer = Qwen3DecoderLayer(config, 0)
+        known = inspect.signature(self.layer.forward).parameters
+        self.past = "past_key_value" if "past_key_value" in known else "past_key_values"
+        self.to(DTYPE)
+
+    def forward(self, x, cos, sin, keys, values):
+        past = Past(keys, values)
+        y = self.layer(x, position_embeddings=(cos, sin), attention_mask=None, **{self.past: past})
+        return (y[0] if isinstance(y, tuple) else y), past.keys, past.values
+
+
+def get_inputs():
+    past = [torch.randn(32, 8, 512, 128).to(DTYPE) for _ in range(2)]
+    return [torch.randn(32, 1, 1024).to(DTYPE), *rotation(128, 512), *past]
+
+
+def get_init_inputs():
+    return []
