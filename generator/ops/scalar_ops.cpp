@@ -178,4 +178,10 @@ const char *scalar_prelude() {
       ;
 }
 
+const char *fast_functions() {
+  return
+#include "generator/device/fast_functions.cuh.inc"
+      ;
+}
+
 } // namespace warpwright::ops

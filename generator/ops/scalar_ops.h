@@ -33,5 +33,7 @@ std::string pointwise_expression(const GraphIndex &graph, const model::Node &nod
 
 /// Returns the device functions that these texts use.
 const char *scalar_prelude();
+/// Returns CUDA text after which exponentials and logarithms are the GPU's approximations.
+const char *fast_functions();
 
 } // namespace warpwright::ops

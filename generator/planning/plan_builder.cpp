@@ -17,10 +17,6 @@ namespace {
 using model::Graph;
 using model::Node;
 
-constexpr const char *kFastFunctions =
-#include "generator/device/fast_functions.cuh.inc"
-    ;
-
 /// A family could not write a region, so the partition has to be made again.
 struct GaveWay {
   std::string anchor, family, reason;
@@ -293,7 +289,7 @@ private:
     if (built_.applied.fast_math > 0)
       plan.options.insert(plan.options.end(), {"--prec-div=false", "--prec-sqrt=false"});
     if (built_.applied.fast_math > 1)
-      includes += kFastFunctions;
+      includes += ops::fast_functions();
     plan.source = includes + elements::ElementWriter::prelude() + plan.source;
   }
 
