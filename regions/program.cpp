@@ -321,7 +321,8 @@ private:
   /// torch.arange() for an iota of (length, start, step, dtype, device).
   std::string iota_text(const json &one, const std::vector<std::string> &arguments) const {
     const json &kwargs = one["kwargs"];
-    const std::string start = this->text(kwargs.value("start", json(0))), step = this->text(kwargs.value("step", json(1)));
+    const std::string start = this->text(kwargs.value("start", json(0))),
+                      step = this->text(kwargs.value("step", json(1)));
     std::string text = "torch.arange(" + start + ", " + start + " + " + arguments[0] + " * " + step + ", " + step;
     for (const char *key : {"dtype", "device"})
       if (kwargs.contains(key))
@@ -403,7 +404,8 @@ std::string drawing(const json &input, const json &profile) {
 
 } // namespace
 
-std::string python_of(const json &program, const json &profile, const std::vector<std::string> &sizes) {
+std::string python_of(const json &program, const json &profile,
+                      const std::vector<std::string> &sizes) {
   std::string constructor, drawings;
   if (!sizes.empty()) {
     constructor = "    def __init__(self, " + list_of(sizes) + "):\n        super().__init__()\n";
@@ -413,8 +415,10 @@ std::string python_of(const json &program, const json &profile, const std::vecto
   }
   for (std::size_t i = 0; i < program.at("inputs").size(); ++i)
     drawings += "        " + drawing(program["inputs"][i], profile.is_array() && i < profile.size() ? profile[i] : json()) + ",\n";
-  return "\"\"\"A region of a model, as torch.compile has it.\"\"\"\nimport torch\n\n\nclass Model(torch.nn.Module):\n" +
-         constructor + PythonText(program).forward() + "\n\ndef get_inputs(" + list_of(sizes) + "):\n    return [\n" + drawings + "    ]\n\n\ndef get_init_inputs():\n    return []\n";
+  return "\"\"\"A region of a model, as torch.compile has it.\"\"\"\nimport torch\n\n\nclass "
+         "Model(torch.nn.Module):\n" +
+         constructor + PythonText(program).forward() + "\n\ndef get_inputs(" + list_of(sizes) +
+         "):\n    return [\n" + drawings + "    ]\n\n\ndef get_init_inputs():\n    return []\n";
 }
 
 } // namespace warpwright::regions

@@ -104,7 +104,8 @@ std::vector<symbolic::IndexForm> ElementPass::offsets(const Shape &strides,
 int ElementPass::vector_direction(const std::vector<symbolic::IndexForm> &offsets,
                                   const model::TensorType &type) {
   const std::int64_t count = static_cast<std::int64_t>(offsets.size());
-  if (count < 2 || !std::has_single_bit(offsets.size()) || count * static_cast<std::int64_t>(model::size_bytes(type.dtype)) > 16)
+  if (count < 2 || !std::has_single_bit(offsets.size()) ||
+      count * static_cast<std::int64_t>(model::size_bytes(type.dtype)) > 16)
     return 0;
   const auto consecutive = [&](int direction) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -124,26 +125,32 @@ std::string ElementPass::offset_text(const symbolic::IndexForm &offset,
   return math_.text(offset, memory_extent(type) > INT32_MAX);
 }
 
-std::optional<LaneValues> ElementPass::strided_run(const std::string &name, const model::TensorType &type,
-                                                   const std::vector<symbolic::IndexForm> &offsets) {
-  const std::int64_t count = static_cast<std::int64_t>(offsets.size()), size = static_cast<std::int64_t>(model::size_bytes(type.dtype));
+std::optional<LaneValues>
+ElementPass::strided_run(const std::string &name, const model::TensorType &type,
+                         const std::vector<symbolic::IndexForm> &offsets) {
+  const std::int64_t count = static_cast<std::int64_t>(offsets.size()),
+                     size = static_cast<std::int64_t>(model::size_bytes(type.dtype));
   if (count < 2 || offsets[1].terms != offsets[0].terms)
     return std::nullopt;
   const std::int64_t step = offsets[1].constant - offsets[0].constant, run = step * count;
   if (step < 2 || step > kMostStep || run * size > kMostRunBytes)
     return std::nullopt;
   for (std::int64_t i = 0; i < count; ++i)
-    if (offsets[i].terms != offsets[0].terms || offsets[i].constant != offsets[0].constant + step * i)
+    if (offsets[i].terms != offsets[0].terms ||
+        offsets[i].constant != offsets[0].constant + step * i)
       return std::nullopt;
   const std::int64_t within = ((offsets[0].constant % run) + run) % run;
   const symbolic::IndexForm start = math_.add(offsets[0], symbolic::IndexMath::constant(-within));
-  if (within >= step || std::ranges::any_of(start.terms, [&](const auto &term) { return term.second % run != 0; }))
+  if (within >= step ||
+      std::ranges::any_of(start.terms, [&](const auto &term) { return term.second % run != 0; }))
     return std::nullopt;
   const symbolic::Interval range = math_.range(start);
-  if (range.low < 0 || range.high + run > memory_extent(type)) // the run's ends need not be elements of the value
+  if (range.low < 0 ||
+      range.high + run > memory_extent(type)) // the run's ends need not be elements of the value
     return std::nullopt;
   const std::int64_t piece = std::gcd(run, 16 / size);
-  const std::string text = offset_text(start, type), key = "run|" + name + "|" + std::to_string(run) + "|" + text;
+  const std::string text = offset_text(start, type),
+                    key = "run|" + name + "|" + std::to_string(run) + "|" + text;
   const auto known = [&]() -> const LaneValues * {
     for (const auto &scope : scopes_)
       if (const auto found = scope.find(key); found != scope.end())
@@ -151,19 +158,21 @@ std::optional<LaneValues> ElementPass::strided_run(const std::string &name, cons
     return nullptr;
   };
   if (!known()) {
-    const std::string vector_type = "warpwright_vector<" + ops::memory_type_of(type.dtype) + ", " + std::to_string(piece) + ">";
+    const std::string vector_type =
+        "warpwright_vector<" + ops::memory_type_of(type.dtype) + ", " + std::to_string(piece) + ">";
     LaneValues pieces;
     for (std::int64_t at = 0; at < run; at += piece) {
       pieces.push_back(fresh_name());
-      emit("const " + vector_type + " " + pieces.back() + " = *(const " + vector_type + " *)(" + name + " + " + text +
-           (at > 0 ? " + " + std::to_string(at) : "") + ");");
+      emit("const " + vector_type + " " + pieces.back() + " = *(const " + vector_type + " *)(" +
+           name + " + " + text + (at > 0 ? " + " + std::to_string(at) : "") + ");");
     }
     scopes_.back().emplace(key, std::move(pieces));
   }
   LaneValues values;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t element = within + step * i;
-    values.push_back(ops::from_memory((*known())[element / piece] + ".v[" + std::to_string(element % piece) + "]", type.dtype));
+    values.push_back(ops::from_memory(
+        (*known())[element / piece] + ".v[" + std::to_string(element % piece) + "]", type.dtype));
   }
   return values;
 }

@@ -116,8 +116,8 @@ void ElementPass::guarded(const LaneValues &conditions, const ops::Lanes &lanes,
       emit("}");
   };
   for (std::size_t first = 0; first < lanes.size(); ++first) {
-    if (std::find(conditions.begin(), conditions.begin() + static_cast<std::ptrdiff_t>(first), conditions[first]) !=
-        conditions.begin() + static_cast<std::ptrdiff_t>(first))
+    if (std::find(conditions.begin(), conditions.begin() + static_cast<std::ptrdiff_t>(first),
+                  conditions[first]) != conditions.begin() + static_cast<std::ptrdiff_t>(first))
       continue; // it ran with an earlier lane
     ops::Lanes chosen;
     LaneValues targets;

@@ -34,7 +34,8 @@ std::optional<model::Shape> common_order(const GraphFacts &facts, const model::N
   std::optional<model::Shape> order;
   for (const std::string &input : node.inputs) {
     const model::Node &operand = facts.node(input);
-    if (operand.types.size() != 1 || model::elements_of(operand.type().shape) * kSmallPart <= model::elements_of(shape))
+    if (operand.types.size() != 1 ||
+        model::elements_of(operand.type().shape) * kSmallPart <= model::elements_of(shape))
       continue;
     if (operand.op != op::permute || operand.type().shape != shape)
       return std::nullopt;
@@ -61,15 +62,18 @@ std::optional<Replacement> behind_pointwise(const GraphFacts &facts, const model
     else if (model::elements_of(shape) == 1)
       inputs.push_back(builder.reshape(input, {}));
     else
-      inputs.push_back(builder.permute(builder.reshape(input, aligned(shape, order->size())), back));
+      inputs.push_back(
+          builder.permute(builder.reshape(input, aligned(shape, order->size())), back));
   }
-  const std::string value = with_inputs(builder, node, std::move(inputs), permuted(node.type().shape, back));
+  const std::string value =
+      with_inputs(builder, node, std::move(inputs), permuted(node.type().shape, back));
   return builder.finish(builder.permute(value, *order));
 }
 
 std::optional<Replacement> behind_reduction(const GraphFacts &facts, const model::Node &node) {
   const model::Node &operand = facts.node(node.inputs[0]);
-  const auto order = operand.op == op::permute ? ops::list_attribute(operand, "dims") : std::nullopt;
+  const auto order =
+      operand.op == op::permute ? ops::list_attribute(operand, "dims") : std::nullopt;
   if (!order)
     return std::nullopt;
   model::Shape dims, kept;
@@ -83,8 +87,9 @@ std::optional<Replacement> behind_reduction(const GraphFacts &facts, const model
   model::Attributes attributes = node.attributes;
   attributes.insert_or_assign("dims", dims);
   attributes.insert_or_assign("keepdim", false);
-  return builder.finish(builder.node(node.op, {operand.inputs[0]}, std::move(attributes),
-                                     {node.type().dtype, permuted(facts.type(operand.inputs[0]).shape, kept), {}}));
+  return builder.finish(
+      builder.node(node.op, {operand.inputs[0]}, std::move(attributes),
+                   {node.type().dtype, permuted(facts.type(operand.inputs[0]).shape, kept), {}}));
 }
 
 } // namespace

@@ -74,7 +74,9 @@ public:
     if (facts_.tf32)
       if (auto mixed = planning::mixture(index, guess_.choices.anchors,
                                          channels_last_.choices.anchors, facts_))
-        starts_.push_back({{guess_.graph, guess_.rewrites, {std::move(*mixed), {}, guess_.choices.fast_math}}, "mixture"});
+        starts_.push_back(
+            {{guess_.graph, guess_.rewrites, {std::move(*mixed), {}, guess_.choices.fast_math}},
+             "mixture"});
     starts_.push_back(guess_);
     // The families of this project come first, then the library for heavy nodes; single changes mix them. Once TF32 is
     // refused, the guess has FP32-accurate convolutions already.

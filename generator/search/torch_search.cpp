@@ -202,7 +202,9 @@ struct DescentPolicy::State {
     constexpr std::string_view kFunctions[] = {"expf(", "logf(", "sqrtf(", "log2f(", "log10f("};
     const bool has_functions =
         std::ranges::find(base.graph.nodes, op::div, &Node::op) != base.graph.nodes.end() ||
-        std::ranges::any_of(kFunctions, [&](std::string_view one) { return built.plan.source.find(one) != std::string::npos; });
+        std::ranges::any_of(kFunctions, [&](std::string_view one) {
+          return built.plan.source.find(one) != std::string::npos;
+        });
     if (has_functions && base.choices.fast_math < facts.fast_math)
       changes.emplace_back(Change{base, weight * 0.5}).choices.fast_math = facts.fast_math;
   }

@@ -145,7 +145,8 @@ void RpcClient::trace(const std::vector<model::TorchModule> &modules, TracesCall
   Call request{.method = "trace", .params = {{"modules", Json::array()}}};
   for (const model::TorchModule &module : modules)
     request.params["modules"].push_back(model::to_json(module));
-  request.reply = [callback = std::move(callback), count = modules.size()](const Result<Json> &answer) {
+  request.reply = [callback = std::move(callback),
+                   count = modules.size()](const Result<Json> &answer) {
     callback(answer ? decode_traces(*answer, count) : std::unexpected(answer.error()));
   };
   call(std::move(request));

@@ -57,8 +57,10 @@ public:
     return verdict;
   }
 
-  Result<std::vector<Result<TracedModule>>> trace(const std::vector<model::TorchModule> &modules) override {
-    return on_loop<std::vector<Result<TracedModule>>>([&](auto done) { client_->trace(modules, done); });
+  Result<std::vector<Result<TracedModule>>>
+  trace(const std::vector<model::TorchModule> &modules) override {
+    return on_loop<std::vector<Result<TracedModule>>>(
+        [&](auto done) { client_->trace(modules, done); });
   }
 
 private:

@@ -245,7 +245,9 @@ void Service::trace(const ClientPtr &client, const Json &params, const rpc::Resp
     return respond(refusal(rpc::kInvalidRequest, why));
   const Json wanted = params.is_object() ? params.value("modules", Json::array()) : Json::array();
   if (!wanted.is_array() || wanted.empty() || wanted.size() > kMostModules)
-    return respond(refusal(rpc::kInvalidParams, "modules is a list of 1 to " + std::to_string(kMostModules) + " torch modules"));
+    return respond(
+        refusal(rpc::kInvalidParams,
+                "modules is a list of 1 to " + std::to_string(kMostModules) + " torch modules"));
   Json modules = Json::array();
   for (const Json &one : wanted) {
     const auto module = model::torch_module_from_json(one);

@@ -57,7 +57,8 @@ Result<void> run(Command &command, std::stop_token stop) {
   command.search.verify.device = command.device;
   command.search.verify.timeout = std::chrono::minutes(4); // includes torch.compile of a region
   const int usual = device->kind == "cuda" ? kGpuVariants : kCpuVariants;
-  command.search.limits.search.max_variants = static_cast<std::size_t>(command.max_variants.value_or(usual));
+  command.search.limits.search.max_variants =
+      static_cast<std::size_t>(command.max_variants.value_or(usual));
   command.search.limits.measure_budget = std::chrono::milliseconds(static_cast<int>(command.measure_seconds * 1000));
   command.search.limits.thorough_search = false;
   say({{"event", "start"}, {"device", device->name}});
@@ -110,7 +111,9 @@ int main(int argc, char **argv) {
   app.add_option("--device", command.device, "Device of the runner: cuda:0, cpu; default: its best");
   app.add_option("--keys", command.search.keys, "Only these jobs")->delimiter(',');
   app.add_option("--budget-seconds", command.budget_seconds, "No region is begun after it");
-  app.add_option("--max-variants", command.max_variants, "Plans to try for each region; default: 12 on a GPU, 6 on the CPU")->check(CLI::Range(1, 64));
+  app.add_option("--max-variants", command.max_variants,
+                 "Plans to try for each region; default: 12 on a GPU, 6 on the CPU")
+      ->check(CLI::Range(1, 64));
   app.add_option("--measure-seconds", command.measure_seconds, "Time to measure each plan of a search");
   auto *background = app.add_flag("--background", command.in_background,
                                   "Search what waits, and what is queued meanwhile, out of the terminal, at the lowest priority; at most one "

@@ -77,7 +77,9 @@ public:
       return std::unexpected(traced.error());
     for (std::size_t i = 0; i < modules.size(); ++i) {
       auto &one = (*traced)[i];
-      tasks_.emplace(all[i], one ? make_torch_task("region", "region.py", modules[i], std::move(*one)) : std::unexpected(one.error()));
+      tasks_.emplace(all[i],
+                     one ? make_torch_task("region", "region.py", modules[i], std::move(*one))
+                         : std::unexpected(one.error()));
     }
     return {};
   }

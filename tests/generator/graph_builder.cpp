@@ -18,10 +18,10 @@ bool gives_booleans(const std::string &op) {
 
 /// Ops that give floating point for integers too.
 bool gives_floating(const std::string &op) {
-  static constexpr std::array kOps = {"div",   "mean", "exp",   "expm1",      "log",     "log1p",
-                                      "log2",  "sqrt", "rsqrt", "reciprocal", "sin",     "cos",
-                                      "tan",   "atan", "erf",   "erfc",       "sigmoid", "tanh",
-                                      "atan2", "var",  "norm",  "logsumexp",  "hypot",   "copysign"};
+  static constexpr std::array kOps = {
+      "div",     "mean",       "exp",   "expm1", "log",  "log1p",     "log2",  "sqrt",
+      "rsqrt",   "reciprocal", "sin",   "cos",   "tan",  "atan",      "erf",   "erfc",
+      "sigmoid", "tanh",       "atan2", "var",   "norm", "logsumexp", "hypot", "copysign"};
   return std::ranges::find(kOps, op) != kOps.end();
 }
 

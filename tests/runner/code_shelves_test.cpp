@@ -201,7 +201,8 @@ TEST_CASE("a process that says it compiled the judge's code deceives its own tas
 
 TEST_CASE("tasks bring the same code where numbers of their arguments differ, and nothing else") {
   model::Task task;
-  task.module = model::TorchModule{.source = "class Model: pass", .inputs = "get_inputs(2, 64)", .init_inputs = "[2, 64]"};
+  task.module = model::TorchModule{
+      .source = "class Model: pass", .inputs = "get_inputs(2, 64)", .init_inputs = "[2, 64]"};
   const auto with = [&](std::string model::TorchModule::*member, const char *text) {
     model::Task other = task;
     (*other.module).*member = text;

@@ -79,7 +79,8 @@ public:
   /// Process id of whoever answers; 0: nobody.
   int ask() {
     std::optional<rpc::Outcome> answer;
-    process_->start(rpc::Json::array({{{"source", ""}}}), [&](rpc::Outcome outcome) { answer = std::move(outcome); });
+    process_->start(rpc::Json::array({{{"source", ""}}}),
+                    [&](rpc::Outcome outcome) { answer = std::move(outcome); });
     run_until([&] { return answer.has_value(); });
     return answer && *answer ? (**answer)["pid"].get<int>() : 0;
   }

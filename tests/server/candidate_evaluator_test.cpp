@@ -20,7 +20,8 @@ struct ScriptedRunner final : runner::BlockingClient {
     answers.pop_front();
     return answer;
   }
-  Result<std::vector<Result<runner::TracedModule>>> trace(const std::vector<model::TorchModule> &) override {
+  Result<std::vector<Result<runner::TracedModule>>>
+  trace(const std::vector<model::TorchModule> &) override {
     return fail("this runner traces nothing");
   }
 };

@@ -34,7 +34,8 @@ public:
     return next;
   }
 
-  Result<std::vector<Result<runner::TracedModule>>> trace(const std::vector<model::TorchModule> &) override {
+  Result<std::vector<Result<runner::TracedModule>>>
+  trace(const std::vector<model::TorchModule> &) override {
     return fail("this runner traces nothing");
   }
 

@@ -196,10 +196,10 @@ TEST_CASE("bad plans are refused with the member and what was expected") {
 }
 
 TEST_CASE("compiler options are an allow-list, with no way to a path") {
-  for (const char *good : {"-std=c++20", "--std=c++17", "-DX", "-DTILE=16", "-DT=unsigned int",
-                           "-UX", "--use_fast_math", "--maxrregcount=64", "-fmad=false",
-                           "--prec-div=false", "--prec-sqrt=false",
-                           "--extra-device-vectorization", "--restrict"}) {
+  for (const char *good :
+       {"-std=c++20", "--std=c++17", "-DX", "-DTILE=16", "-DT=unsigned int", "-UX",
+        "--use_fast_math", "--maxrregcount=64", "-fmad=false", "--prec-div=false",
+        "--prec-sqrt=false", "--extra-device-vectorization", "--restrict"}) {
     CAPTURE(good);
     json document = plan_document();
     document["options"] = {good};

@@ -82,9 +82,10 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
     if (has_rest) {
       const std::string left = "r" + std::to_string(item);
       const std::vector<elements::Index> last = writer.row_major_index(left, 1);
-      body += "  const " + integer + " " + left + " = " + std::to_string(width - 1) + " * " + std::to_string(groups) + " + " + i +
-              ";\n  if (" + i + " >= " + std::to_string(groups) + " && " + left + " < " + std::to_string(elements) + ") {\n" +
-              writer.store(last, std::vector<std::string>(1)) + "  }\n";
+      body += "  const " + integer + " " + left + " = " + std::to_string(width - 1) + " * " +
+              std::to_string(groups) + " + " + i + ";\n  if (" + i +
+              " >= " + std::to_string(groups) + " && " + left + " < " + std::to_string(elements) +
+              ") {\n" + writer.store(last, std::vector<std::string>(1)) + "  }\n";
     }
   }
   elements::Lowering lowering;

@@ -96,7 +96,8 @@ template <class Value> Op rounding(std::string_view name, WriteElement write, Va
 std::string of_two(Operands x, const char *function) {
   return ElementText(x[0].bare() + ", " + x[1].bare(), x[0].dtype()).call(function).bare();
 }
-#define WARPWRIGHT_TWO(function) [](const Node &, const Node *, Operands x) { return of_two(x, #function); }
+#define WARPWRIGHT_TWO(function)                                                                   \
+  [](const Node &, const Node *, Operands x) { return of_two(x, #function); }
 
 /// A function of CUDA's library, called by its own name.
 #define WARPWRIGHT_FUNCTION(function)                                                              \
@@ -174,15 +175,15 @@ const std::vector<Op> kPointwise = {
               return "(" + compute_type_of(operands[0].dtype()) + ")((" + zero + " < " + x +
                      ") - (" + x + " < " + zero + "))";
             })
-        .judged_by([](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }),
-    rounding("floor", WARPWRIGHT_ROUNDING(floor))
-        .judged_by([](double x) { return std::floor(x); }),
-    rounding("ceil", WARPWRIGHT_ROUNDING(ceil))
-        .judged_by([](double x) { return std::ceil(x); }),
-    rounding("round", WARPWRIGHT_ROUNDING(rint))
-        .judged_by([](double x) { return std::nearbyint(x); }),
-    rounding("trunc", WARPWRIGHT_ROUNDING(trunc))
-        .judged_by([](double x) { return std::trunc(x); }),
+        .judged_by([](double x) { return x > 0   ? 1.0
+                                         : x < 0 ? -1.0
+                                                 : 0.0; }),
+    rounding("floor", WARPWRIGHT_ROUNDING(floor)).judged_by([](double x) { return std::floor(x); }),
+    rounding("ceil", WARPWRIGHT_ROUNDING(ceil)).judged_by([](double x) { return std::ceil(x); }),
+    rounding("round", WARPWRIGHT_ROUNDING(rint)).judged_by([](double x) {
+      return std::nearbyint(x);
+    }),
+    rounding("trunc", WARPWRIGHT_ROUNDING(trunc)).judged_by([](double x) { return std::trunc(x); }),
     unary("relu", Cheap, formula([](auto x) { return select(x < 0.0, 0.0, x); }),
           monotone<[](double x) { return std::max(x, 0.0); }>)
         .judged_by([](double x) { return x < 0 ? 0.0 : x; }),
@@ -214,8 +215,9 @@ const std::vector<Op> kPointwise = {
     floating("exp", formula([](auto x) { return exp(x); }),
              monotone<[](double x) { return std::exp(x); }>)
         .judged_by([](double x) { return std::exp(x); }),
-    floating("expm1", formula([](auto x) { return expm1(x); }))
-        .judged_by([](double x) { return std::expm1(x); }),
+    floating("expm1", formula([](auto x) { return expm1(x); })).judged_by([](double x) {
+      return std::expm1(x);
+    }),
     floating("log", formula([](auto x) { return log(x); }))
         .judged_by([](double x) { return std::log(x); })
         .within({.low = 0.01}),
@@ -238,39 +240,40 @@ const std::vector<Op> kPointwise = {
     floating("reciprocal", formula([](auto x) { return 1.0 / x; }))
         .judged_by([](double x) { return 1 / x; })
         .within({.low = 0.01}),
-    floating("sin", formula([](auto x) { return sin(x); }), unit)
-        .judged_by([](double x) { return std::sin(x); }),
-    floating("cos", formula([](auto x) { return cos(x); }), unit)
-        .judged_by([](double x) { return std::cos(x); }),
+    floating("sin", formula([](auto x) { return sin(x); }), unit).judged_by([](double x) {
+      return std::sin(x);
+    }),
+    floating("cos", formula([](auto x) { return cos(x); }), unit).judged_by([](double x) {
+      return std::cos(x);
+    }),
     floating("tan", formula([](auto x) { return tan(x); }))
         .judged_by([](double x) { return std::tan(x); })
         .within({-1.5, 1.5}),
-    floating("atan", formula([](auto x) { return atan(x); }))
-        .judged_by([](double x) { return std::atan(x); }),
+    floating("atan", formula([](auto x) { return atan(x); })).judged_by([](double x) {
+      return std::atan(x);
+    }),
     floating("tanh", formula([](auto x) { return tanh(x); }),
              monotone<[](double x) { return std::tanh(x); }>)
         .judged_by([](double x) { return std::tanh(x); }),
-    floating("erf", formula([](auto x) { return erf(x); }), unit)
-        .judged_by([](double x) { return std::erf(x); }),
-    floating("erfc", formula([](auto x) { return erfc(x); }))
-        .judged_by([](double x) { return std::erfc(x); }),
-    floating("exp2", WARPWRIGHT_FUNCTION(exp2))
-        .judged_by([](double x) { return std::exp2(x); }),
+    floating("erf", formula([](auto x) { return erf(x); }), unit).judged_by([](double x) {
+      return std::erf(x);
+    }),
+    floating("erfc", formula([](auto x) { return erfc(x); })).judged_by([](double x) {
+      return std::erfc(x);
+    }),
+    floating("exp2", WARPWRIGHT_FUNCTION(exp2)).judged_by([](double x) { return std::exp2(x); }),
     floating("log10", WARPWRIGHT_FUNCTION(log10))
         .judged_by([](double x) { return std::log10(x); })
         .within({.low = 0.01}),
-    floating("sinh", WARPWRIGHT_FUNCTION(sinh))
-        .judged_by([](double x) { return std::sinh(x); }),
-    floating("cosh", WARPWRIGHT_FUNCTION(cosh))
-        .judged_by([](double x) { return std::cosh(x); }),
+    floating("sinh", WARPWRIGHT_FUNCTION(sinh)).judged_by([](double x) { return std::sinh(x); }),
+    floating("cosh", WARPWRIGHT_FUNCTION(cosh)).judged_by([](double x) { return std::cosh(x); }),
     floating("asin", WARPWRIGHT_FUNCTION(asin))
         .judged_by([](double x) { return std::asin(x); })
         .within({-0.99, 0.99}),
     floating("acos", WARPWRIGHT_FUNCTION(acos))
         .judged_by([](double x) { return std::acos(x); })
         .within({-0.99, 0.99}),
-    floating("asinh", WARPWRIGHT_FUNCTION(asinh))
-        .judged_by([](double x) { return std::asinh(x); }),
+    floating("asinh", WARPWRIGHT_FUNCTION(asinh)).judged_by([](double x) { return std::asinh(x); }),
     floating("acosh", WARPWRIGHT_FUNCTION(acosh))
         .judged_by([](double x) { return std::acosh(x); })
         .within({.low = 1.01}),
@@ -280,13 +283,15 @@ const std::vector<Op> kPointwise = {
     floating("sigmoid", formula([](auto x) { return 1.0 / (1.0 + exp(-x)); }),
              monotone<[](double x) { return 1 / (1 + std::exp(-x)); }>)
         .judged_by([](double x) { return logistic(x); }),
-    floating("silu", formula([](auto x) { return x / (1.0 + exp(-x)); }))
-        .judged_by([](double x) { return x * logistic(x); }),
+    floating("silu", formula([](auto x) { return x / (1.0 + exp(-x)); })).judged_by([](double x) {
+      return x * logistic(x);
+    }),
     floating("mish", formula([](auto x) { return x * tanh(log1p(exp(x))); }))
         .judged_by([](double x) { return x * std::tanh(log_of_one_and_exp(x)); }),
     floating("softsign", formula([](auto x) { return x / (1.0 + fabs(x)); }), unit)
         .judged_by([](double x) { return x / (1 + std::abs(x)); }),
-    floating("hardsigmoid", formula([](auto x) { return minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }),
+    floating("hardsigmoid",
+             formula([](auto x) { return minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }),
              monotone<[](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }>, {}, Cheap)
         .judged_by([](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }),
     floating("hardswish",
@@ -333,9 +338,7 @@ const std::vector<Op> kPointwise = {
                return select(scaled > number_attribute(node, "threshold", 20), x,
                              log1p(exp(scaled)) / beta);
              }),
-             [](const Node &, std::span<const Bounds>) {
-               return Bounds{.low = 0};
-             },
+             [](const Node &, std::span<const Bounds>) { return Bounds{.low = 0}; },
              {{"beta", Number, false}, {"threshold", Number, false}})
         .judged_by([](const Node &node, double x) {
           const double beta = number_attribute(node, "beta", 1);
@@ -354,9 +357,9 @@ const std::vector<Op> kPointwise = {
              return {x[0].low - x[1].high, x[0].high - x[1].low};
            })
         .judged_by([](double a, double b) { return a - b; }),
-    selecting(binary(
-        "mul", Cheap, formula_of_two([](auto a, auto b) { return a * b; }),
-        [](const Node &, std::span<const Bounds> x) { return bounds::product(x[0], x[1]); }))
+    selecting(
+        binary("mul", Cheap, formula_of_two([](auto a, auto b) { return a * b; }),
+               [](const Node &, std::span<const Bounds> x) { return bounds::product(x[0], x[1]); }))
         .judged_by([](double a, double b) { return a * b; }),
     selecting(binary("div", Expensive, formula_of_two([](auto a, auto b) { return a / b; }),
                      [](const Node &, std::span<const Bounds> x) -> Bounds {
@@ -404,32 +407,40 @@ const std::vector<Op> kPointwise = {
            [](const Node &, std::span<const double> x) { return std::hypot(x[0], x[1]); })
         .judged_by([](double a, double b) { return std::sqrt(a * a + b * b); }),
 
-    boolean("eq", WARPWRIGHT_SIGN(==), true)
-        .judged_by([](double a, double b) { return a == b ? 1.0 : 0.0; }),
-    boolean("ne", WARPWRIGHT_SIGN(!=), true)
-        .judged_by([](double a, double b) { return a != b ? 1.0 : 0.0; }),
-    boolean("lt", WARPWRIGHT_SIGN(<), true)
-        .judged_by([](double a, double b) { return a < b ? 1.0 : 0.0; }),
-    boolean("le", WARPWRIGHT_SIGN(<=), true)
-        .judged_by([](double a, double b) { return a <= b ? 1.0 : 0.0; }),
-    boolean("gt", WARPWRIGHT_SIGN(>), true)
-        .judged_by([](double a, double b) { return a > b ? 1.0 : 0.0; }),
-    boolean("ge", WARPWRIGHT_SIGN(>=), true)
-        .judged_by([](double a, double b) { return a >= b ? 1.0 : 0.0; }),
-    boolean("logical_and", WARPWRIGHT_SIGN(&&), false)
-        .judged_by([](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }),
-    boolean("logical_or", WARPWRIGHT_SIGN(||), false)
-        .judged_by([](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }),
-    boolean("logical_xor", WARPWRIGHT_SIGN(!=), false)
-        .judged_by([](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; }),
+    boolean("eq", WARPWRIGHT_SIGN(==), true).judged_by([](double a, double b) {
+      return a == b ? 1.0 : 0.0;
+    }),
+    boolean("ne", WARPWRIGHT_SIGN(!=), true).judged_by([](double a, double b) {
+      return a != b ? 1.0 : 0.0;
+    }),
+    boolean("lt", WARPWRIGHT_SIGN(<), true).judged_by([](double a, double b) {
+      return a < b ? 1.0 : 0.0;
+    }),
+    boolean("le", WARPWRIGHT_SIGN(<=), true).judged_by([](double a, double b) {
+      return a <= b ? 1.0 : 0.0;
+    }),
+    boolean("gt", WARPWRIGHT_SIGN(>), true).judged_by([](double a, double b) {
+      return a > b ? 1.0 : 0.0;
+    }),
+    boolean("ge", WARPWRIGHT_SIGN(>=), true).judged_by([](double a, double b) {
+      return a >= b ? 1.0 : 0.0;
+    }),
+    boolean("logical_and", WARPWRIGHT_SIGN(&&), false).judged_by([](double a, double b) {
+      return a != 0 && b != 0 ? 1.0 : 0.0;
+    }),
+    boolean("logical_or", WARPWRIGHT_SIGN(||), false).judged_by([](double a, double b) {
+      return a != 0 || b != 0 ? 1.0 : 0.0;
+    }),
+    boolean("logical_xor", WARPWRIGHT_SIGN(!=), false).judged_by([](double a, double b) {
+      return (a != 0) != (b != 0) ? 1.0 : 0.0;
+    }),
     {.name = "where",
      .kind = Kind::Pointwise,
      .least_operands = 3,
      .most_operands = 3,
      .infer = infer::where,
      .recompute = Cheap,
-     .bounds = [](const Node &,
-                  std::span<const Bounds> x) { return bounds::hull(x[1], x[2]); },
+     .bounds = [](const Node &, std::span<const Bounds> x) { return bounds::hull(x[1], x[2]); },
      .selects = true,
      .reference = [](const Node &, std::span<const double> x) { return x[0] != 0 ? x[1] : x[2]; }},
 };

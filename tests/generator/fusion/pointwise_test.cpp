@@ -298,7 +298,9 @@ std::string source_of(const model::Graph &graph) {
   return built->plan.source;
 }
 
-bool has_only_vectors(const std::string &source) { return source.contains("warpwright_vector<") && !source.contains("= in0["); }
+bool has_only_vectors(const std::string &source) {
+  return source.contains("warpwright_vector<") && !source.contains("= in0[");
+}
 
 } // namespace
 
@@ -320,7 +322,9 @@ TEST_CASE("Elements that lie a few apart come from whole vectors, each loaded on
     const std::string x = g.input("x", {4100, 64 * step}, Dtype::Float16);
     std::vector<std::string> parts;
     for (std::int64_t start = 0; start < step; ++start)
-      parts.push_back(g.op("slice", {x}, {{"dim", std::int64_t{1}}, {"start", start}, {"stop", 64 * step}, {"step", step}}));
+      parts.push_back(
+          g.op("slice", {x},
+               {{"dim", std::int64_t{1}}, {"start", start}, {"stop", 64 * step}, {"step", step}}));
     std::string value = parts[0];
     for (std::int64_t i = 1; i < step; ++i)
       value = g.op("mul", {g.op("sigmoid", {value}), parts[i]});
@@ -334,9 +338,15 @@ TEST_CASE("A border that vectors end at is one condition for all their lanes") {
   GraphBuilder g;
   const std::string x = g.input("x", {2800, 96});
   const auto part = [&](std::int64_t start, std::int64_t length) {
-    return g.op("slice", {x}, {{"dim", std::int64_t{1}}, {"start", start}, {"stop", start + length}, {"step", std::int64_t{1}}});
+    return g.op("slice", {x},
+                {{"dim", std::int64_t{1}},
+                 {"start", start},
+                 {"stop", start + length},
+                 {"step", std::int64_t{1}}});
   };
-  const std::string turned = g.op("cat", {g.op("neg", {part(24, 24)}), part(0, 24), g.op("exp", {part(48, 48)})}, {{"dim", std::int64_t{1}}});
+  const std::string turned =
+      g.op("cat", {g.op("neg", {part(24, 24)}), part(0, 24), g.op("exp", {part(48, 48)})},
+           {{"dim", std::int64_t{1}}});
   const model::Graph graph = g.graph({g.op("add", {turned, x})});
   CHECK(has_only_vectors(source_of(graph)));
   check(graph, 1e-6);

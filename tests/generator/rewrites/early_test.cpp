@@ -50,17 +50,22 @@ TEST_CASE("slices go through permutes, reductions, softmax and attention along o
 
 TEST_CASE("permutes wait behind pointwise ops and reductions that do not need their order") {
   GraphBuilder g;
-  const auto turned = [&](const std::string &x) { return g.op("permute", {x}, {{"dims", Shape{2, 0, 1}}}); };
+  const auto turned = [&](const std::string &x) {
+    return g.op("permute", {x}, {{"dims", Shape{2, 0, 1}}});
+  };
   const auto x = turned(g.input("x", {3, 8, 5})), y = turned(g.input("y", {3, 8, 5}));
   const auto sum = g.op("mul", {g.op("add", {g.op("exp", {x}), y}), g.input("scale", {8})});
   const auto all = g.op("sum", {sum}, {{"dims", Shape{0, 1, 2}}, {"keepdim", false}});
-  const auto rows = g.op("var", {sum}, {{"dims", Shape{0}}, {"keepdim", true}, {"correction", 1.0}});
+  const auto rows =
+      g.op("var", {sum}, {{"dims", Shape{0}}, {"keepdim", true}, {"correction", 1.0}});
   const auto graph = check_rewrites(g.graph({all, rows, g.op("tanh", {sum})}), {"permute-late"});
   // What is left: the order of the result. That of the small operand moves dimensions of extent 1 alone.
   CHECK(std::ranges::count(graph.nodes, "permute", &model::Node::op) == 1);
   GraphBuilder h;
   const auto z = h.input("z", {4, 6});
-  check_left_alone(h.graph({h.op("add", {h.op("permute", {z}, {{"dims", Shape{1, 0}}}), h.input("w", {6, 4})})}), "permute-late");
+  check_left_alone(
+      h.graph({h.op("add", {h.op("permute", {z}, {{"dims", Shape{1, 0}}}), h.input("w", {6, 4})})}),
+      "permute-late");
 }
 
 TEST_CASE("an exclusive scan, written as zeros before a scan, is one scan") {
