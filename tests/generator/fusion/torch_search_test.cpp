@@ -1,6 +1,7 @@
 // The search over plans: what it proposes first, that it follows what was measured, and that it ends.
 #include "generator/search/torch_search.h"
 #include "generator/ops/text.h"
+#include "support/model/json.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 #include "tests/generator/devices.h"
@@ -147,6 +148,39 @@ TEST_CASE("What passed and was refused afterwards teaches the search that goes o
   REQUIRE(tried.size() == 14);
   CHECK(tried[0].verdict.outcome == model::Outcome::WrongResult);
   CHECK(std::none_of(tried.begin() + 6, tried.end(), in_tf32));
+}
+
+TEST_CASE("Approximate functions come first for halves and later for floats, and fewer of them where they are refused") {
+  const auto level = [](const TorchVariant &variant) { return variant.proposal.built.applied.fast_math; };
+  const auto tried_for = [&](model::Dtype dtype, int most_right) {
+    GraphBuilder g;
+    const std::string x = g.input("x", {64, 512}, dtype);
+    const model::Graph graph = g.graph({g.op("div", {g.op("silu", {x}), g.op("exp", {x})})});
+    const model::Task task = task_of(graph);
+    DescentPolicy policy(task, graph, h200());
+    TorchSearchEvents events;
+    events.evaluate = [&](const model::Task &, const model::Plan &plan, std::stop_token) {
+      CHECK(model::plan_from_json(model::to_json(plan)).has_value()); // a runner takes its options
+      const bool divides = std::ranges::find(plan.options, "--prec-div=false") != plan.options.end();
+      const int needs = plan.source.contains("__expf") ? 2 : divides ? 1 : 0;
+      model::Verdict verdict;
+      verdict.outcome = needs <= most_right ? model::Outcome::Verified : model::Outcome::WrongResult;
+      return verdict;
+    };
+    return search_torch(task, policy, {20, std::chrono::hours(1)}, events, {});
+  };
+  for (const int most : {0, 1, 2}) {
+    CAPTURE(most);
+    for (const model::Dtype dtype : {model::Dtype::BFloat16, model::Dtype::Float32}) {
+      const auto tried = tried_for(dtype, most);
+      REQUIRE(tried.size() > 3);
+      CHECK(level(tried[0]) == (dtype == model::Dtype::BFloat16 ? 2 : 0));
+      CHECK(std::ranges::any_of(tried, [&](const TorchVariant &one) {
+        return level(one) == most && one.verdict.outcome == model::Outcome::Verified;
+      }));
+      CHECK(std::ranges::count_if(tried, [&](const TorchVariant &one) { return level(one) > most; }) == 2 - most);
+    }
+  }
 }
 
 TEST_CASE("Attention as products means the same") {
