@@ -250,7 +250,8 @@ json inverse(const json &order) {
   return result;
 }
 
-/// Python text of {"size": TERMS}, a sum of products: [[12, "n0", "n1"], [1]] is 12 * n0 * n1 + 1. @param owner "self." in methods, "" in functions that have the sizes as parameters
+/// Python text of {"size": TERMS}, a sum of products: [[12, "n0", "n1"], [1]] is 12 * n0 * n1 + 1.
+/// @param owner "self." in methods, "" in functions that have the sizes as parameters
 std::string size_text(const json &terms, const std::string &owner) {
   std::string sum;
   for (const json &term : terms) {
@@ -415,8 +416,8 @@ std::string python_of(const json &program, const json &profile,
   }
   for (std::size_t i = 0; i < program.at("inputs").size(); ++i)
     drawings += "        " + drawing(program["inputs"][i], profile.is_array() && i < profile.size() ? profile[i] : json()) + ",\n";
-  return "\"\"\"A region of a model, as torch.compile has it.\"\"\"\nimport torch\n\n\nclass "
-         "Model(torch.nn.Module):\n" +
+  return "\"\"\"A region of a model, as torch.compile has it.\"\"\"\nimport torch\n\n\n"
+         "class Model(torch.nn.Module):\n" +
          constructor + PythonText(program).forward() + "\n\ndef get_inputs(" + list_of(sizes) +
          "):\n    return [\n" + drawings + "    ]\n\n\ndef get_init_inputs():\n    return []\n";
 }

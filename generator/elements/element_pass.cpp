@@ -18,7 +18,20 @@ namespace {
 /// Elements that lie apart by at most kMostStep are loaded with what lies between them, up to kMostRunBytes for all lanes.
 constexpr std::int64_t kMostStep = 4, kMostRunBytes = 64;
 
+/// True where each offset is the one before it and `step`.
+bool is_even(const std::vector<symbolic::IndexForm> &offsets, std::int64_t step) {
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    if (offsets[i].terms != offsets[0].terms ||
+        offsets[i].constant != offsets[0].constant + step * static_cast<std::int64_t>(i))
+      return false;
+  return true;
+}
+
 } // namespace
+
+std::string vector_type_of(Dtype dtype, std::size_t count) {
+  return "warpwright_vector<" + ops::memory_type_of(dtype) + ", " + std::to_string(count) + ">";
+}
 
 ElementPass::ElementPass(const Environment &environment, std::string &statements)
     : environment_(environment), graph_(*environment.graph), statements_(&statements), scopes_(1) {
@@ -55,6 +68,13 @@ LaneValues ElementPass::declare(const std::string &type, const LaneValues &value
   return result;
 }
 
+const LaneValues *ElementPass::known(const std::string &key) const {
+  for (const auto &scope : scopes_)
+    if (const auto found = scope.find(key); found != scope.end())
+      return &found->second;
+  return nullptr;
+}
+
 LaneValues ElementPass::evaluate(const std::string &value, const ops::Lanes &lanes) {
   if (const auto bound = environment_.bound.find(value); bound != environment_.bound.end())
     return bound->second.size() == lanes.size() ? bound->second
@@ -68,9 +88,8 @@ LaneValues ElementPass::evaluate(const std::string &value, const ops::Lanes &lan
     for (const symbolic::IndexForm &form : lane)
       key += math_.text(form) + ",";
   }
-  for (const auto &scope : scopes_)
-    if (const auto known = scope.find(key); known != scope.end())
-      return known->second;
+  if (const LaneValues *computed = known(key))
+    return *computed;
 
   LaneValues values;
   if (environment_.input_numbers.contains(value))
@@ -108,13 +127,8 @@ int ElementPass::vector_direction(const std::vector<symbolic::IndexForm> &offset
       count * static_cast<std::int64_t>(model::size_bytes(type.dtype)) > 16)
     return 0;
   const auto consecutive = [&](int direction) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (offsets[i].terms != offsets[0].terms ||
-          offsets[i].constant != offsets[0].constant + direction * i)
-        return false;
-    }
     const symbolic::IndexForm &first = direction > 0 ? offsets.front() : offsets.back();
-    return first.constant % count == 0 &&
+    return is_even(offsets, direction) && first.constant % count == 0 &&
            std::ranges::all_of(first.terms, [&](const auto &t) { return t.second % count == 0; });
   };
   return consecutive(1) ? 1 : consecutive(-1) ? -1 : 0;
@@ -130,15 +144,11 @@ ElementPass::strided_run(const std::string &name, const model::TensorType &type,
                          const std::vector<symbolic::IndexForm> &offsets) {
   const std::int64_t count = static_cast<std::int64_t>(offsets.size()),
                      size = static_cast<std::int64_t>(model::size_bytes(type.dtype));
-  if (count < 2 || offsets[1].terms != offsets[0].terms)
+  if (count < 2)
     return std::nullopt;
   const std::int64_t step = offsets[1].constant - offsets[0].constant, run = step * count;
-  if (step < 2 || step > kMostStep || run * size > kMostRunBytes)
+  if (step < 2 || step > kMostStep || run * size > kMostRunBytes || !is_even(offsets, step))
     return std::nullopt;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (offsets[i].terms != offsets[0].terms ||
-        offsets[i].constant != offsets[0].constant + step * i)
-      return std::nullopt;
   const std::int64_t within = ((offsets[0].constant % run) + run) % run;
   const symbolic::IndexForm start = math_.add(offsets[0], symbolic::IndexMath::constant(-within));
   if (within >= step ||
@@ -151,15 +161,9 @@ ElementPass::strided_run(const std::string &name, const model::TensorType &type,
   const std::int64_t piece = std::gcd(run, 16 / size);
   const std::string text = offset_text(start, type),
                     key = "run|" + name + "|" + std::to_string(run) + "|" + text;
-  const auto known = [&]() -> const LaneValues * {
-    for (const auto &scope : scopes_)
-      if (const auto found = scope.find(key); found != scope.end())
-        return &found->second;
-    return nullptr;
-  };
-  if (!known()) {
+  if (!known(key)) {
     const std::string vector_type =
-        "warpwright_vector<" + ops::memory_type_of(type.dtype) + ", " + std::to_string(piece) + ">";
+        vector_type_of(type.dtype, static_cast<std::size_t>(piece));
     LaneValues pieces;
     for (std::int64_t at = 0; at < run; at += piece) {
       pieces.push_back(fresh_name());
@@ -172,7 +176,7 @@ ElementPass::strided_run(const std::string &name, const model::TensorType &type,
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t element = within + step * i;
     values.push_back(ops::from_memory(
-        (*known())[element / piece] + ".v[" + std::to_string(element % piece) + "]", type.dtype));
+        (*known(key))[element / piece] + ".v[" + std::to_string(element % piece) + "]", type.dtype));
   }
   return values;
 }
@@ -186,9 +190,8 @@ LaneValues ElementPass::memory(const Node &node, const ops::Lanes &lanes) {
   if (const int direction = vector_direction(where, type)) {
     ++vector_loads;
     const symbolic::IndexForm &first = direction > 0 ? where.front() : where.back();
-    const std::string vector = fresh_name(), vector_type = "warpwright_vector<" +
-                                                           ops::memory_type_of(type.dtype) + ", " +
-                                                           std::to_string(lanes.size()) + ">";
+    const std::string vector = fresh_name(),
+                      vector_type = vector_type_of(type.dtype, lanes.size());
     emit("const " + vector_type + " " + vector + " = *(const " + vector_type + " *)(" + name +
          " + " + offset_text(first, type) + ");");
     LaneValues parts;

@@ -17,6 +17,9 @@ namespace warpwright::elements {
 /// One expression for each lane.
 using LaneValues = std::vector<std::string>;
 
+/// C++ type of consecutive elements in memory that move as one access.
+std::string vector_type_of(model::Dtype dtype, std::size_t count);
+
 class ElementPass {
 public:
   struct Environment {
@@ -51,6 +54,8 @@ public:
   std::set<std::string> scalar_inputs; ///< values behind scalar_loads
 
 private:
+  /// Returns what the open scopes know under this key; null: nothing.
+  const LaneValues *known(const std::string &key) const;
   LaneValues memory(const model::Node &node, const ops::Lanes &lanes);
   /// Loads lanes that lie a few elements apart as the run of memory that holds them, in whole vectors.
   /// @return nullopt: they do not, or the run may leave the buffer

@@ -85,16 +85,15 @@ std::string ElementPass::inside(const symbolic::IndexForm &form, std::int64_t lo
   std::int64_t divisor = 0;
   for (const auto &[atom, coefficient] : form.terms)
     divisor = std::gcd(divisor, coefficient);
-  symbolic::IndexForm tested = form;
-  if (divisor > 1) {
-    tested.constant = 0;
-    low = -floor_divide(form.constant - low, divisor) * divisor;
-    high = floor_divide(high - form.constant, divisor) * divisor;
-  }
+  divisor = std::max<std::int64_t>(divisor, 1);
+  const std::int64_t left_out = divisor > 1 ? form.constant : 0;
+  const symbolic::IndexForm tested{form.terms, form.constant - left_out};
+  low = -floor_divide(left_out - low, divisor) * divisor;
+  high = floor_divide(high - left_out, divisor) * divisor;
   std::string text;
-  if (range.low < low + (form.constant - tested.constant))
+  if (range.low - left_out < low)
     text = math_.text(tested) + " >= " + std::to_string(low);
-  if (range.high > high + (form.constant - tested.constant))
+  if (range.high - left_out > high)
     text += (text.empty() ? "" : " && ") + math_.text(tested) + " <= " + std::to_string(high);
   return text;
 }
@@ -177,8 +176,7 @@ std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const ops
     return name_values(ops::compute_type_of(dtype), parts);
   }
   ++vector_loads;
-  const std::string vector = fresh_name(), vector_type = "warpwright_vector<" + memory + ", " +
-                                                         std::to_string(lanes.size()) + ">";
+  const std::string vector = fresh_name(), vector_type = vector_type_of(dtype, lanes.size());
   emit("const " + vector_type + " " + vector + " = *(const " + vector_type + " *)" + pointer + ";");
   for (std::size_t i = 0; i < lanes.size(); ++i)
     parts.push_back(ops::from_memory(

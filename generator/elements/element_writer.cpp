@@ -184,8 +184,7 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const ops::Lane
   const std::string target = "out" + std::to_string(output);
   if (const int direction = pass.vector_direction(where, type)) {
     const std::string vector = pass.fresh_name(),
-                      vector_type = "warpwright_vector<" + ops::memory_type_of(type.dtype) + ", " +
-                                    std::to_string(lanes.size()) + ">";
+                      vector_type = vector_type_of(type.dtype, lanes.size());
     pass.emit(vector_type + " " + vector + ";");
     for (std::size_t i = 0; i < values.size(); ++i)
       pass.emit(vector + ".v[" + std::to_string(direction > 0 ? i : values.size() - 1 - i) +

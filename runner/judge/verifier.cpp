@@ -72,7 +72,6 @@ public:
       : job_(device, checker, task, candidate, sink), settings_(settings), verdict_(verdict),
         random_(settings.seed ? settings.seed : std::random_device{}()) {
     job_.spares_exact = task.module && !settings.thorough;
-    is_export_ = model::is_export(candidate);
   }
 
   /// Fills the verdict; returns the fault that ended it, if any.
@@ -332,7 +331,7 @@ private:
 
   /// Checks that the kernels of an export answered every call so far. False: the verdict is complete.
   StepResult check_kernels() {
-    if (!is_export_)
+    if (!model::is_export(job_.candidate))
       return true;
     const auto calls = TRY(job_.device.torch()->kernel_calls());
     std::string reasons;
@@ -391,11 +390,8 @@ private:
       settings.seed = random_();
       TRY(measure_baselines(job_, settings, settings_.baselines, random_, verdict_));
     }
-    if (!*failure) {
-      const bool ran = TRY(check_kernels());
-      if (!ran)
-        return false;
-    }
+    if (!*failure && !TRY(check_kernels()))
+      return false;
     if (!*failure && job_.host_code()) {
       failure = check_reference_alone(job_, settings, reference_samples, verdict_);
       if (!failure)
@@ -463,7 +459,6 @@ private:
   std::mt19937_64 random_;
   bool tried_misaligned_ = false;
   bool has_degenerate_check_ = false;
-  bool is_export_ = false;
   std::string kernels_note_; ///< of an export: calls that its kernels answered
   std::string degenerate_, fp64_note_, sizes_note_, scales_note_, wide_note_;
   symbolic::Sizes main_sizes_; ///< sizes of most drawings

@@ -64,7 +64,7 @@ struct BenchResult {
   bool constructor_only =
       false;              ///< host code that is wrong once other parameters are loaded into it
   bool host_code = false; ///< another system's answer was judged: docs/candidates.md
-  /// Whether the export's kernels answered every call; nullopt: it was not called (export_run.h).
+  /// True if the export's kernels answered every call; nullopt: it was not called.
   std::optional<bool> kernels_ran;
   std::string kernels; ///< number of calls, and the reasons of those that the own forward answered
   double seconds = 0;

@@ -104,11 +104,7 @@ private:
     if (!outcome.best || device_.kind != "cuda")
       return;
     tell(limits_.measure ? "measuring baselines" : "verifying");
-    runner::VerifyOptions options = verify_;
-    options.measure = limits_.measure;
-    options.measure_budget = limits_.final_measure_budget;
-    if (limits_.measure)
-      options.baselines = limits_.baselines;
+    const runner::VerifyOptions options = final_options(verify_, limits_, device_);
     for (int failed = 0; outcome.best && !outcome.final_verdict && failed < kFinalAttempts &&
                          !stop_.stop_requested();) {
       auto verdict =
@@ -144,6 +140,16 @@ private:
 };
 
 } // namespace
+
+runner::VerifyOptions final_options(const runner::VerifyOptions &verify, const TorchLimits &limits,
+                                    const model::DeviceInfo &device) {
+  runner::VerifyOptions options = verify;
+  options.measure = limits.measure && device.kind == "cuda";
+  options.measure_budget = limits.final_measure_budget;
+  if (options.measure)
+    options.baselines = limits.baselines;
+  return options;
+}
 
 TorchOutcome optimize_torch_module(const std::string &name, const std::string &file,
                                    const model::TorchModule &module,

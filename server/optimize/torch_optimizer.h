@@ -54,6 +54,10 @@ struct TorchEvents {
   std::function<void(const std::string &stage)> on_stage; ///< may be empty
 };
 
+/// Options of the measurement that decides about a search's best plan. Without a GPU it only verifies.
+runner::VerifyOptions final_options(const runner::VerifyOptions &verify, const TorchLimits &limits,
+                                    const model::DeviceInfo &device);
+
 /// @param traced result of the runner's trace() of the module
 /// @param device of `verify`; decides which templates are proposed
 TorchOutcome optimize_torch_module(const std::string &name, const std::string &file,

@@ -91,11 +91,7 @@ void extend_range(json &record, RegionResult &result, const SizedRegion &region,
                   runner::BlockingClient &client, const model::DeviceInfo &device, const RegionSearchOptions &options,
                   std::stop_token stop, const std::function<void(const std::string &)> &stage) {
   record["range"] = to_json(regions::range_of_one(region.hints(), record.at("plan").get<std::string>()));
-  runner::VerifyOptions measured = options.verify;
-  measured.measure = options.limits.measure && device.kind == "cuda";
-  measured.measure_budget = options.limits.final_measure_budget;
-  if (measured.measure)
-    measured.baselines = {"torch.compile"};
+  const runner::VerifyOptions measured = final_options(options.verify, options.limits, device);
   const auto plan =
       plan_range(region, outcome.variants[*outcome.best].proposal, client, device, options.verify, measured, stop, stage);
   if (!plan) {

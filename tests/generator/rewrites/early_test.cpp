@@ -59,7 +59,8 @@ TEST_CASE("permutes wait behind pointwise ops and reductions that do not need th
   const auto rows =
       g.op("var", {sum}, {{"dims", Shape{0}}, {"keepdim", true}, {"correction", 1.0}});
   const auto graph = check_rewrites(g.graph({all, rows, g.op("tanh", {sum})}), {"permute-late"});
-  // What is left: the order of the result. That of the small operand moves dimensions of extent 1 alone.
+  // One permute remains, for the order of the result. The small operand's became a reshape, since
+  // it moves only dimensions of extent 1.
   CHECK(std::ranges::count(graph.nodes, "permute", &model::Node::op) == 1);
   GraphBuilder h;
   const auto z = h.input("z", {4, 6});

@@ -1,4 +1,4 @@
-// What the verdict on an export says of its row.
+// Rows of the benchmark that are made from verdicts on exports.
 #include "server/kernelbench/export_run.h"
 #include "server/kernelbench/page.h"
 #include "server/kernelbench/statistics.h"
