@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr std::array kDtypes = {"bool",  "uint8", "int8",     "int16",   "int32",
                                 "int64", "float16", "bfloat16", "float32", "float64"};
-constexpr std::array kBadTags = {"nondeterministic_seeded", "data_dependent_output", "dynamic_output_shape"};
+constexpr std::array kBadTags = {"nondeterministic_seeded", "data_dependent_output"};
 
 bool has_unknown(const json &argument) {
   if (argument.is_array())

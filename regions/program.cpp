@@ -168,6 +168,17 @@ Result<void> align_bias(const Node &node, const std::map<std::string, const Valu
   return {};
 }
 
+/// Whether several query heads of an attention share one head of keys and values.
+bool has_grouped_heads(const Node &node, const std::map<std::string, const Value *> &values) {
+  if (!attention_of(node.op, node.args))
+    return false;
+  const auto heads = [&](std::size_t argument) {
+    const TensorType &type = values.at(node.args[argument].at("n").get<std::string>())->type;
+    return type.shape.size() < 3 ? 1 : type.shape[type.shape.size() - 3];
+  };
+  return heads(0) != heads(1);
+}
+
 } // namespace
 
 Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &indices) {
@@ -211,6 +222,8 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     for (std::size_t i = 0; i < node.results.size(); ++i)
       places.add(node.results[i].name, inputs.size() + operators.size(), i);
     operators.push_back({{"op", node.op}, {"args", std::move(args)}, {"kwargs", std::move(kwargs)}, {"results", node.results.size()}});
+    if (has_grouped_heads(node, values))
+      operators.back()["grouped_heads"] = true;
     program.operators += !node.is_view;
   }
   for (const Value *value : outputs_of(graph, inside)) {
@@ -340,6 +353,8 @@ private:
       text += ", is_causal=" + arguments[places.causal];
     if (one["kwargs"].contains("scale"))
       text += ", scale=" + this->text(one["kwargs"]["scale"]);
+    if (one.contains("grouped_heads"))
+      text += ", enable_gqa=True";
     return text + "),)";
   }
 

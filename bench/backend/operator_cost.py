@@ -62,7 +62,7 @@ def main():
             inputs = [torch.randn(one["shape"], device=device) for one in program["inputs"]]
             found = rows.setdefault("region of " + ", ".join(one["op"] for one in program["operators"]), {"characters": len(plan)})
             found["the operator"] = microseconds(lambda: calls.CALL(inputs, [], plan))
-            found["the ATen program"] = microseconds(lambda: bound.program(*inputs))
+            found["the ATen program"] = microseconds(lambda: bound.run(inputs, ()))
         rows["aten.relu"] = microseconds(lambda: torch.ops.aten.relu.default(x))
         rows["runs"], rows["fallbacks"] = calls.runs(), warpwright.fallbacks()
     print(json.dumps(rows, indent=1))

@@ -166,8 +166,8 @@ def kernels_of(form):
     """(kernels of a call, microseconds of the device for a call, those inside our plans)"""
     ours = set()
     for one in calls._bound.values():
-        if one.exported:
-            ours.update(one.exported.binary[1].values())
+        for exported in one.exported():
+            ours.update(exported.binary[1].values())
     form.run()
     synchronize()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]) as profile:

@@ -18,6 +18,13 @@
 
 namespace warpwright::elements {
 
+/// Where a value lies within the memory of another one.
+struct Place {
+  std::string whole;
+  std::int64_t offset = 0; ///< in elements; a multiple of 16 bytes
+  bool operator==(const Place &) const = default;
+};
+
 struct Region {
   std::vector<std::string> nodes; ///< in graph order
   std::string anchor;             ///< empty: pointwise
@@ -28,6 +35,8 @@ struct Region {
   /// Strides, in elements, of inputs and outputs that are not contiguous in memory. The strides in the graph's types
   /// are those of the traced module; a plan lays out its own values.
   std::map<std::string, model::Shape> strides;
+  /// Outputs that are parts of a `cat`, which then needs no copy. `strides` holds the strides of the whole.
+  std::map<std::string, Place> places;
   bool operator==(const Region &) const = default;
 };
 

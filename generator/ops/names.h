@@ -33,6 +33,7 @@ inline constexpr char flip[] = "flip";
 inline constexpr char gather[] = "gather";
 inline constexpr char group_norm[] = "group_norm";
 inline constexpr char input[] = "input";
+inline constexpr char index_select[] = "index_select";
 inline constexpr char iota[] = "iota";
 inline constexpr char item[] = "item";
 inline constexpr char layer_norm[] = "layer_norm";

@@ -14,4 +14,8 @@ Result<model::AtenStep> lower_aten(const ops::GraphIndex &graph, const elements:
 /// Returns the members that the library computes with an anchor, in order: a product's bias and relu.
 std::vector<std::string> library_epilogue(const ops::GraphIndex &graph, const model::Node &anchor);
 
+/// Returns the value that the library reads for an operand: the keys and values of an attention in half precision
+/// before they are repeated for each query head, else the operand.
+const std::string &library_operand(const ops::GraphIndex &graph, const model::Node &anchor, std::size_t operand);
+
 } // namespace warpwright::planning

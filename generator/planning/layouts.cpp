@@ -1,5 +1,6 @@
 #include "generator/planning/layouts.h"
 
+#include "generator/elements/memory_view.h"
 #include "generator/ops/names.h"
 #include "generator/planning/channels_last.h"
 #include "generator/planning/channels_last_values.h"
@@ -43,6 +44,45 @@ model::Graph with_separate_bias(const model::Graph &graph) {
   return result;
 }
 
+namespace {
+
+/// Returns strides in which the dimensions lie in memory in this order.
+model::Shape strides_in(const model::Shape &shape, const model::Shape &order) {
+  model::Shape strides(shape.size(), 1);
+  std::int64_t next = 1;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    strides[static_cast<std::size_t>(order[i])] = next;
+    next *= shape[static_cast<std::size_t>(order[i])];
+  }
+  return strides;
+}
+
+/// Lays out an attention's result as PyTorch's kernels do, since a result in another layout is copied: in half
+/// precision like the query, else with the heads of a token side by side. Where readers want that, a query that a kernel
+/// stores gets the same layout.
+void lay_out_attention(const ops::GraphIndex &graph, const model::Node &attention,
+                       std::map<std::string, model::Shape> &strides) {
+  const model::Shape by_token = {0, 2, 1, 3}, &shape = attention.type().shape;
+  if (shape.size() != 4 || graph.is_result(attention.name))
+    return;
+  const elements::MemoryView query = elements::view_of(graph, attention.inputs[0], strides);
+  const model::Node &root = graph.node(query.root);
+  const bool is_half = model::size_bytes(attention.type().dtype) == 2;
+  const bool is_read_by_token =
+      std::ranges::all_of(graph.users(attention.name), [&](const model::Node *reader) {
+        return reader->op == op::permute && ops::list_attribute(*reader, "dims") == by_token;
+      });
+  bool is_by_token = !is_half || (query.strides.back() == 1 && query.strides == strides_in(query.shape, by_token));
+  if (is_half && is_read_by_token && query.root == attention.inputs[0] && ops::is_pointwise(root) && !graph.is_result(root.name)) {
+    strides.emplace(root.name, strides_in(root.type().shape, by_token));
+    is_by_token = true;
+  }
+  if (is_by_token)
+    strides.emplace(attention.name, strides_in(shape, by_token));
+}
+
+} // namespace
+
 std::map<std::string, model::Shape> value_strides(const ops::GraphIndex &graph,
                                                   const AnchorChoices &choices) {
   std::map<std::string, model::Shape> strides;
@@ -57,6 +97,8 @@ std::map<std::string, model::Shape> value_strides(const ops::GraphIndex &graph,
                                    (node.op == op::item && graph.node(node.inputs[0]).op == op::aten);
              recorded && !node.type().strides.empty() && !model::is_contiguous(node.type()))
       strides.emplace(node.name, node.type().strides);
+    else if (node.op == op::attention)
+      lay_out_attention(graph, node, strides);
   }
   return strides;
 }

@@ -1,6 +1,7 @@
 #include "generator/ops/names.h"
 #include "generator/planning/partition_work.h"
 
+#include "generator/planning/aten_lowering.h"
 #include "generator/planning/channels_last.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
@@ -44,8 +45,11 @@ void Partition::choose_memory() {
     const Node &value = graph_.graph().nodes[at];
     if (!live(value.name) || owner_.contains(value.name) || !ops::is_inline(value))
       continue;
-    if (graph_.is_result(value.name) || wanted_by_library(value) || worth_memory(value))
+    if (graph_.is_result(value.name) || places_.contains(value.name) || wanted_by_library(value) ||
+        worth_memory(value)) {
       memory_.insert(value.name);
+      join_parts(value);
+    }
   }
 }
 
@@ -55,12 +59,13 @@ bool Partition::wanted_by_library(const Node &value) {
     if (!library && draft.planned.family->takes_prologue)
       continue;
     for (const std::string &member : draft.members)
-      for (const std::string &input : node(member).inputs) {
+      for (std::size_t i = 0; i < node(member).inputs.size(); ++i) {
+        const std::string &input = node(member).inputs[i];
         if (draft.members.contains(input))
           continue;
         if (!library && input == value.name && member == draft.planned.region.anchor)
           return true;
-        if (library && elements::view_of(graph_, input, strides_).root == value.name)
+        if (library && elements::view_of(graph_, library_operand(graph_, node(member), i), strides_).root == value.name)
           return true;
       }
   }
@@ -88,20 +93,41 @@ void Partition::large_sources(const Node &value, std::int64_t elements,
   }
 }
 
+bool Partition::is_read_around(const Node &value) const {
+  const auto readers = users(value.name);
+  return !readers.empty() && std::ranges::all_of(readers, [&](const Node *reader) {
+    if (ops::is_view(*reader) && !owner_.contains(reader->name))
+      return is_read_around(*reader);
+    const auto owner = owner_.find(reader->name);
+    if (reader->op != op::attention || owner == owner_.end() || drafts_[owner->second].planned.family)
+      return false;
+    for (std::size_t i = 0; i < reader->inputs.size(); ++i)
+      if (reader->inputs[i] == value.name && library_operand(graph_, *reader, i) == value.name)
+        return false;
+    return true;
+  });
+}
+
 bool Partition::worth_memory(const Node &value) const {
+  if (ops::is_view(value) && is_read_around(value))
+    return false;
   // The source of a view in the other order may be worth it.
   if (ops::is_generated(value) ||
       (value.op == op::permute && ops::flag_attribute(value, std::string(kTurned))))
     return false;
-  const int cost = chain_cost(value);
   const std::int64_t elements = model::elements_of(value.type().shape);
+  if (const elements::MemoryView view = elements::view_of(graph_, value.name, strides_);
+      view.root != value.name && model::elements_of(node(view.root).type().shape) == elements &&
+      model::is_contiguous({value.type().dtype, view.shape, view.strides}))
+    return false; // readers find it in the memory of its source
+  const int cost = chain_cost(value);
   Readers readers;
   collect_readers(value, readers);
   if (readers.regions.empty())
     return false;
   if (cost == 0)
     return false; // a view
-  if (readers.most_reuse * cost > 4 * kCheapChain)
+  if (readers.evaluations() > 1 && readers.evaluations() * cost > 4 * kCheapChain)
     return true;
   if (readers.grow && cost > kCheapChain)
     return true;
@@ -118,6 +144,10 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
   const std::int64_t elements = model::elements_of(value.type().shape);
   for (const Node *user : users(value.name)) {
     const std::int64_t size = model::elements_of(user->type().shape);
+    if (user->op == op::slice || user->op == op::flip)
+      readers.positions.insert(user->name);
+    else
+      readers.in_place = true;
     if (const auto owner = owner_.find(user->name); owner != owner_.end()) {
       const Draft &draft = drafts_[owner->second];
       readers.regions.insert(draft.planned.region.anchor);
@@ -132,6 +162,39 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
       readers.grow |= size >= 4 * elements;
       collect_readers(*user, readers);
     }
+  }
+}
+
+void Partition::join_parts(const Node &cat) {
+  constexpr std::size_t kMostParts = 8;
+  constexpr std::int64_t kAlignment = 16;
+  if (cat.op != op::cat || cat.inputs.size() > kMostParts || strides_.contains(cat.name))
+    return;
+  const Shape &shape = node(cat.inputs[0]).type().shape, strides = model::strides_of({cat.type().dtype, cat.type().shape, {}});
+  const auto dim = static_cast<std::size_t>(ops::integer_attribute(cat, "dim"));
+  const std::int64_t step = shape[dim] * strides[dim], elements = model::elements_of(shape);
+  if (step * static_cast<std::int64_t>(model::size_bytes(cat.type().dtype)) % kAlignment != 0)
+    return;
+  std::set<std::string> common;
+  for (const std::string &name : cat.inputs) {
+    const Node &part = node(name);
+    if (!ops::is_pointwise(part) || owner_.contains(name) || graph_.is_result(name) || users(name).size() != 1 ||
+        part.type().shape != shape || part.type().dtype != cat.type().dtype || strides_.contains(name) ||
+        std::ranges::count(cat.inputs, name) != 1)
+      return;
+    std::set<std::string> sources, seen;
+    large_sources(part, elements, sources, seen);
+    if (name == cat.inputs[0])
+      common = std::move(sources);
+    else
+      std::erase_if(common, [&](const std::string &source) { return !sources.contains(source); });
+  }
+  if (common.empty())
+    return;
+  joined_.insert(cat.name);
+  for (std::size_t i = 0; i < cat.inputs.size(); ++i) {
+    places_.emplace(cat.inputs[i], elements::Place{cat.name, step * static_cast<std::int64_t>(i)});
+    strides_.emplace(cat.inputs[i], strides);
   }
 }
 

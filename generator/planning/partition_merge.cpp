@@ -45,7 +45,7 @@ void Partition::form_pointwise() {
   for (int i = 0; i < anchored; ++i)
     close(drafts_[i]);
   for (const Node &value : graph_.graph().nodes) {
-    if (!memory_.contains(value.name))
+    if (!memory_.contains(value.name) || joined_.contains(value.name))
       continue;
     Draft draft;
     draft.planned.family = pointwise_family();
@@ -65,9 +65,15 @@ const elements::Family *Partition::pointwise_family() {
 
 std::set<int> Partition::sources(const Draft &draft) const {
   std::set<int> result;
-  for (const std::string &input : draft.planned.region.inputs)
-    if (const auto producer = producer_.find(input); producer != producer_.end())
+  const auto add = [&](const std::string &value) {
+    if (const auto producer = producer_.find(value); producer != producer_.end())
       result.insert(producer->second);
+  };
+  for (const std::string &input : draft.planned.region.inputs)
+    if (joined_.contains(input))
+      std::ranges::for_each(node(input).inputs, add);
+    else
+      add(input);
   return result;
 }
 
@@ -138,7 +144,7 @@ std::vector<PlannedRegion> Partition::in_order() {
       if (!draft.members.contains(name))
         continue;
       const bool read =
-          graph_.is_result(name) || std::ranges::any_of(drafts_, [&](const Draft &other) {
+          graph_.is_result(name) || places_.contains(name) || std::ranges::any_of(drafts_, [&](const Draft &other) {
             return &other != &draft && std::ranges::find(other.planned.region.inputs, name) !=
                                            other.planned.region.inputs.end();
           });
@@ -149,6 +155,9 @@ std::vector<PlannedRegion> Partition::in_order() {
       for (const std::string &value : *values)
         if (const auto known = strides_.find(value); known != strides_.end())
           region.strides.insert(*known);
+    for (const std::string &output : region.outputs)
+      if (const auto place = places_.find(output); place != places_.end())
+        region.places.insert(*place);
   }
   std::vector<PlannedRegion> result;
   std::vector<bool> done(drafts_.size());

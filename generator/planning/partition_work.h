@@ -53,14 +53,27 @@ private:
                      std::set<std::string> &seen) const;
   bool worth_memory(const model::Node &value) const;
 
+  /// Returns true for views that the library's operators need not read: heads that are repeated for an attention.
+  bool is_read_around(const model::Node &value) const;
+
   /// Regions that would compute a value that is not in memory.
   struct Readers {
     std::set<std::string> regions; ///< by anchor, or by value in memory
     bool grow = false;             ///< some are much larger than the value
     std::int64_t most_reuse = 1;
     std::set<std::string> seen;
+    std::set<std::string> positions; ///< slices and flips of the value, each an evaluation of its own
+    bool in_place = false;           ///< it is also read as it is
+
+    std::int64_t evaluations() const {
+      return most_reuse * std::max<std::int64_t>(1, std::ssize(positions) + in_place);
+    }
   };
   void collect_readers(const model::Node &value, Readers &readers) const;
+
+  /// Lets the operands of a `cat` that lies in memory be computed in their places, where they are pointwise values of
+  /// one shape, computed from common sources, and start at multiples of 16 bytes.
+  void join_parts(const model::Node &cat);
 
   /// Finds the nodes that a region computes besides its members, and the values that it reads.
   void close(Draft &draft);
@@ -80,6 +93,8 @@ private:
   const AnchorChoices &choices_;
   std::set<std::string> live_, memory_;
   std::map<std::string, model::Shape> strides_;
+  std::map<std::string, elements::Place> places_; ///< of parts of values in joined_
+  std::set<std::string> joined_;                  ///< values in memory that only their parts' regions write
   std::map<std::string, int> owner_, producer_;
   std::vector<std::vector<std::size_t>> operands_; ///< by position in the graph
   std::vector<int> owners_;                        ///< by position; -1: none

@@ -140,12 +140,15 @@ private:
   Result<void> add(const PlannedRegion &planned) {
     BuiltRegion built;
     built.planned = planned;
-    for (const std::string &output : planned.region.outputs)
-      if (!places_.contains(output)) {
-        const model::TensorType type = elements::region_type(*graph_, planned.region, output);
-        built_.plan.temporaries.push_back(
-            {place(output), type.dtype, std::max<std::int64_t>(elements::memory_extent(type), 1)});
-      }
+    for (const std::string &output : planned.region.outputs) {
+      const auto part = planned.region.places.find(output);
+      const std::string &owner = part == planned.region.places.end() ? output : part->second.whole;
+      if (places_.contains(owner))
+        continue;
+      const model::TensorType type = elements::region_type(*graph_, planned.region, owner);
+      built_.plan.temporaries.push_back(
+          {place(owner), type.dtype, std::max<std::int64_t>(elements::memory_extent(type), 1)});
+    }
     std::vector<model::Step> steps;
     if (planned.family) {
       auto lowering = lower(built);
@@ -161,6 +164,8 @@ private:
       steps.push_back(std::move(*step));
     }
     for (model::Step &step : steps) {
+      if (auto *launch = std::get_if<model::LaunchStep>(&step))
+        move_to_wholes(*launch, planned.region);
       for_each_buffer(step, [&](std::string &name) {
         if (const auto found = places_.find(name); found != places_.end())
           name = found->second;
@@ -172,6 +177,16 @@ private:
     built_.plan.moves.push_back(built.words);
     built_.regions.push_back(std::move(built));
     return {};
+  }
+
+  /// Names the memory in which parts lie.
+  static void move_to_wholes(model::LaunchStep &launch, const elements::Region &region) {
+    for (model::Argument &argument : launch.arguments)
+      if (auto *buffer = std::get_if<model::BufferArgument>(&argument))
+        if (const auto part = region.places.find(buffer->buffer); part != region.places.end()) {
+          buffer->buffer = part->second.whole;
+          buffer->offset = part->second.offset; // families pass whole outputs
+        }
   }
 
   Result<elements::Lowering> lower(BuiltRegion &built) {

@@ -30,14 +30,10 @@ std::optional<Pool> plain_pool(const GraphFacts &facts, const model::Node &node)
   return is("padding", 0) && is("dilation", 1) ? std::optional(pool) : std::nullopt;
 }
 
-bool merges(const std::string &op) {
-  return op == op::sum || op == op::mean || op == op::amax || op == op::amin || op == op::prod;
-}
-
 } // namespace
 
 std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model::Node &node) {
-  if (!merges(node.op))
+  if (!is_mergeable_reduction(node.op))
     return std::nullopt;
   const model::Node *inner = &facts.node(node.inputs[0]);
   // Inserted dimensions of extent 1 move nothing.
@@ -63,6 +59,8 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
   const model::Shape &shape = facts.type(inner->inputs[0]).shape;
   model::Shape dims = ops::reduced_dims(*inner, shape.size());
   const model::Shape inner_dims = dims;
+  if (rows_before(facts, inner->inputs[0]) == dims)
+    return std::nullopt; // computed with these rows; see reduction_split.cpp
   // The outer dimensions, as dimensions of the inner operand.
   model::Shape left;
   for (std::size_t i = 0; i < shape.size(); ++i)

@@ -18,6 +18,8 @@ std::span<const Rule> rules() {
       {"matmul-diagonal", kAlways, diagonal_product},
       {"matmul-order", kAlways, reorder_products},
       {"permute-late", kAlways, permute_late},
+      {"index-slices", kAlways, index_slices},
+      {"reduction-split", kAlways, split_reduction},
       {"slice-early", kAlways, slice_early},
       {"scan-early", kAlways, scan_early},
       {"pool-early", kAlways, pool_before_scale},

@@ -1,6 +1,11 @@
 #include "generator/rewrites/rule_tools.h"
 
+#include "generator/ops/names.h"
+#include "generator/ops/op.h"
+#include "generator/ops/op_traits.h"
+
 #include <algorithm>
+#include <set>
 
 namespace warpwright::rewrites {
 
@@ -52,6 +57,31 @@ std::optional<model::Shape> place_of_dims(const model::Shape &from, const model:
   while (next < to.size() && to[next] == 1)
     ++next;
   return next == to.size() ? std::optional(places) : std::nullopt;
+}
+
+bool is_mergeable_reduction(const std::string &op) {
+  return op == op::sum || op == op::mean || op == op::amax || op == op::amin || op == op::prod;
+}
+
+std::optional<model::Shape> rows_before(const GraphFacts &facts, const std::string &value) {
+  const model::Shape &shape = facts.type(value).shape;
+  std::vector<std::string> open{value};
+  std::set<std::string> seen;
+  while (!open.empty()) {
+    const model::Node &node = facts.node(open.back());
+    open.pop_back();
+    if (node.inputs.empty() || !seen.insert(node.name).second)
+      continue;
+    const model::Shape &from = facts.type(node.inputs[0]).shape;
+    if (ops::op_of(node).reduction != ops::Reduction::None) {
+      if (const model::Shape dims = ops::reduced_dims(node, from.size()); from == shape && dims.size() < shape.size())
+        return dims;
+    } else if (ops::is_pointwise(node) || node.op == op::expand ||
+               (node.op == op::reshape && place_of_dims(from, node.type().shape))) {
+      open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+    }
+  }
+  return std::nullopt;
 }
 
 std::string with_inputs(ReplacementBuilder &builder, const model::Node &node,

@@ -31,6 +31,13 @@ model::Shape aligned(const model::Shape &shape, std::size_t rank);
 /// For a reshape that only inserts or drops dimensions of extent 1, returns each dimension's place in `to`, or -1.
 std::optional<model::Shape> place_of_dims(const model::Shape &from, const model::Shape &to);
 
+/// Returns true for reductions of which one behind another is one over the dimensions of both.
+bool is_mergeable_reduction(const std::string &op);
+
+/// Returns the dimensions over which rows of a value's shape are reduced before pointwise ops compute the value: those
+/// of the nearest such reduction. nullopt: there is none.
+std::optional<model::Shape> rows_before(const GraphFacts &facts, const std::string &value);
+
 /// Appends the same op with other operands and another shape.
 std::string with_inputs(ReplacementBuilder &builder, const model::Node &node,
                   std::vector<std::string> inputs, model::Shape shape);

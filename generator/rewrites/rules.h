@@ -30,6 +30,8 @@ Match covering_convolution;      // conv_as_matmul.cpp
 Match pointwise_convolution;     // conv_as_matmul.cpp
 Match permute_late;              // permute_late.cpp
 Match slice_early;               // slice_early.cpp
+Match index_slices;              // index_slices.cpp
+Match split_reduction;           // reduction_split.cpp
 Match scan_early;                // scan_early.cpp
 Match pool_before_scale;         // pool_early.cpp
 Match reduce_normalised;         // reduce_norm.cpp

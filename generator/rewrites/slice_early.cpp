@@ -1,6 +1,7 @@
 // Slices moved before the computation that they cut: the last token's logits need only the last token's row. A slice
 // moves before a node without other readers: pointwise ops, products, norms and softmax along other dimensions,
-// reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1.
+// reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1. Several slices that
+// share no element (halves, chunks) move before a pointwise op: each element is still computed once.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"
@@ -99,19 +100,47 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
   return parts;
 }
 
+Slice slice_of(const model::Node &node) {
+  const std::int64_t dim = ops::integer_attribute(node, "dim"),
+                     start = ops::integer_attribute(node, "start"),
+                     step = ops::integer_attribute(node, "step", 1),
+                     extent = node.type().shape[static_cast<std::size_t>(dim)];
+  return {dim, start, start + (extent - 1) * step + 1, step, extent};
+}
+
+bool share_elements(const Slice &a, const Slice &b) {
+  if (a.stop <= b.start || b.stop <= a.start)
+    return false;
+  return a.step != b.step || (a.start - b.start) % a.step == 0;
+}
+
+/// Returns true where all readers of the value are slices of the dimension and share no element.
+bool is_cut_apart(const GraphFacts &facts, const std::string &value, std::int64_t dim) {
+  if (facts.index().is_result(value))
+    return false;
+  std::vector<Slice> slices;
+  for (const model::Node *reader : facts.index().users(value)) {
+    if (reader->op != op::slice || ops::integer_attribute(*reader, "dim") != dim)
+      return false;
+    const Slice slice = slice_of(*reader);
+    if (std::ranges::any_of(slices, [&](const Slice &other) { return share_elements(slice, other); }))
+      return false;
+    slices.push_back(slice);
+  }
+  return true;
+}
+
 } // namespace
 
 std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != op::slice || !facts.read_once(node.inputs[0]))
+  if (node.op != op::slice)
     return std::nullopt;
   const model::Node &cut = facts.node(node.inputs[0]);
-  const std::int64_t dim = ops::integer_attribute(node, "dim");
-  const std::int64_t extent = node.type().shape[static_cast<std::size_t>(dim)];
-  if (cut.types.size() != 1 || cut.type().shape[static_cast<std::size_t>(dim)] == extent)
+  const Slice slice = slice_of(node);
+  if (cut.types.size() != 1 || cut.type().shape[static_cast<std::size_t>(slice.dim)] == slice.extent)
     return std::nullopt;
-  const std::int64_t start = ops::integer_attribute(node, "start"),
-                     step = ops::integer_attribute(node, "step", 1);
-  const Slice slice{dim, start, start + (extent - 1) * step + 1, step, extent};
+  if (!facts.read_once(cut.name) && !(ops::is_pointwise(cut) && is_cut_apart(facts, cut.name, slice.dim)))
+    return std::nullopt;
   ReplacementBuilder builder(facts, node);
   const auto parts = parts_of(facts, builder, cut, slice);
   if (!parts)

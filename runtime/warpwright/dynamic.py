@@ -12,7 +12,7 @@ class Dimensions:
 
     def __init__(self, model, dynamic):
         self.names = list(inspect.signature(model.forward).parameters)
-        self.limits, self.fixed = {}, []
+        self.limits, self.fixed, self.compiled = {}, [], set()
         for name, dimensions in (dynamic or {}).items():
             if name not in self.names:
                 raise ValueError(f"dynamic names {name!r}, and forward has the parameters {', '.join(self.names)}")
@@ -27,6 +27,17 @@ class Dimensions:
         for (name, dimension), (low, high) in self.limits.items():
             if isinstance(given.get(name), torch.Tensor) and given[name].size(dimension) >= 2:
                 torch._dynamo.mark_dynamic(given[name], dimension, min=low, max=high)
+
+    def call(self, function, inputs, kwargs):
+        """Calls a compiled function. Only calls that may compile need marks, which cost as much as a small kernel."""
+        kind = (torch.is_grad_enabled(), *((one.dtype, one.device, one.dim(), one.requires_grad, min(one.shape, default=2) < 2)
+                                           for one in (*inputs, *kwargs.values()) if isinstance(one, torch.Tensor)))
+        if kind in self.compiled:
+            return function(*inputs, **kwargs)
+        self.mark(inputs, kwargs)
+        results = function(*inputs, **kwargs)
+        self.compiled.add(kind)
+        return results
 
     @staticmethod
     def unmark(inputs, kwargs):

@@ -191,11 +191,7 @@ def compile_in_place(model, mode, dimensions):
     if dimensions.limits:
         compiled = model._compiled_call_impl
 
-        def marked(*inputs, **kwargs):
-            dimensions.mark(inputs, kwargs)
-            return compiled(*inputs, **kwargs)
-
-        model._compiled_call_impl = marked
+        model._compiled_call_impl = lambda *inputs, **kwargs: dimensions.call(compiled, inputs, kwargs)
 
 
 class override_store:

@@ -80,7 +80,8 @@ class FirstCall(dynamo.Session):
         def call(values):
             if left and not (graph.device.type == "cuda" and torch.cuda.is_current_stream_capturing()):
                 left.clear()
-                function[0] = self.choose(graph, function[0], dict(zip(names, values)))
+                with torch.utils._python_dispatch._disable_current_modes():  # PyTorch's first call looks at each operator, in 50 us
+                    function[0] = self.choose(graph, function[0], dict(zip(names, values)))
                 graph.gm = graph.compiled = None
             return function[0](values)
 

@@ -75,6 +75,18 @@ IndexForm IndexMath::atom(const std::string &text, Interval range) {
 }
 
 IndexForm IndexMath::assume(const IndexForm &form, Interval range) {
+  std::int64_t divisor = 0;
+  for (const auto &[atom, coefficient] : form.terms)
+    divisor = std::gcd(divisor, coefficient);
+  if (divisor > 1) { // the terms stay a multiple, which the vectors of neighbors need
+    const std::int64_t rest = form.constant - floor_divide(form.constant, divisor) * divisor;
+    IndexForm multiple = form;
+    for (auto &[atom, coefficient] : multiple.terms)
+      coefficient /= divisor;
+    multiple.constant = floor_divide(form.constant, divisor);
+    const Interval multiples{-floor_divide(rest - range.low, divisor), floor_divide(range.high - rest, divisor)};
+    return add(scale(assume(multiple, multiples), divisor), constant(rest));
+  }
   const std::string whole = text(form);
   const std::string key =
       "a" + std::to_string(range.low) + ":" + std::to_string(range.high) + whole;

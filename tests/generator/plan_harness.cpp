@@ -35,13 +35,13 @@ public:
       device().free(buffer.address);
   }
 
-  Result<void> add(const std::string &name, std::vector<unsigned char> bytes) {
+  Result<void> add(const std::string &name, model::Dtype dtype, std::vector<unsigned char> bytes) {
     const std::size_t total = (std::max<std::size_t>(bytes.size(), 1) + runner::kAlignment - 1) /
                               runner::kAlignment * runner::kAlignment;
     auto address = device().allocate(total);
     if (!address)
       return failed("allocating " + name, address.error());
-    buffers_[name] = {*address, bytes.size()};
+    buffers_[name] = {*address, bytes.size(), model::size_bytes(dtype)};
     return set(name, bytes);
   }
   Result<void> set(const std::string &name, const std::vector<unsigned char> &bytes) {
@@ -54,6 +54,11 @@ public:
   }
   bool has(const std::string &name) const { return buffers_.contains(name); }
   Address address(const std::string &name) const { return buffers_.at(name).address; }
+  /// Address of an element.
+  Address address(const std::string &name, std::int64_t element) const {
+    const Buffer &buffer = buffers_.at(name);
+    return buffer.address + static_cast<std::size_t>(element) * buffer.element_size;
+  }
   std::size_t size(const std::string &name) const { return buffers_.at(name).size; }
   std::vector<unsigned char> bytes(const std::string &name) const {
     std::vector<unsigned char> result(size(name));
@@ -64,7 +69,7 @@ public:
 private:
   struct Buffer {
     Address address = 0;
-    std::size_t size = 0;
+    std::size_t size = 0, element_size = 1;
   };
   std::map<std::string, Buffer> buffers_;
 };
@@ -79,9 +84,7 @@ Result<runner::ArgumentValue> bind(const model::Argument &argument, const Memory
   if (const auto *buffer = std::get_if<model::BufferArgument>(&argument)) {
     if (!memory.has(buffer->buffer))
       return fail("the plan names no buffer \"" + buffer->buffer + "\"");
-    if (buffer->offset.evaluate({}).value_or(-1) != 0)
-      return fail("the harness takes no offsets");
-    return runner::ArgumentValue::of<std::uint64_t>(memory.address(buffer->buffer));
+    return runner::ArgumentValue::of<std::uint64_t>(memory.address(buffer->buffer, buffer->offset.evaluate({}).value()));
   }
   (void)plan;
   if (const auto *size = std::get_if<model::SizeArgument>(&argument)) {
@@ -246,16 +249,16 @@ Result<PlanResults> run_plan(const planning::BuiltPlan &built, const model::Grap
   Memory memory;
   for (const model::Node &node : graph.nodes)
     if (ops::is_buffer_leaf(node))
-      if (auto added = memory.add(node.name, to_bytes(leaves.at(node.name))); !added)
+      if (auto added = memory.add(node.name, node.type().dtype, to_bytes(leaves.at(node.name))); !added)
         return std::unexpected(added.error());
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const model::TensorType &type = index.node(graph.outputs[i]).type();
     const auto bytes = poison(model::elements_of(type.shape), type.dtype);
-    if (auto added = memory.add("output_" + std::to_string(i), bytes); !added)
+    if (auto added = memory.add("output_" + std::to_string(i), type.dtype, bytes); !added)
       return std::unexpected(added.error());
   }
   for (const model::Temporary &temporary : plan.temporaries)
-    if (auto added = memory.add(temporary.name,
+    if (auto added = memory.add(temporary.name, temporary.dtype,
                                 poison(temporary.extent.evaluate({}).value_or(0), temporary.dtype));
         !added)
       return std::unexpected(added.error());

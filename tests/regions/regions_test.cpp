@@ -140,6 +140,18 @@ TEST_CASE("Attention counts as random only where it drops something") {
   CHECK(python_of(program->document, {}).find("scaled_dot_product_attention(a0, a0, a0, is_causal=True)") != std::string::npos);
 }
 
+TEST_CASE("An attention whose query heads share keys says so") {
+  const auto text = [](std::int64_t heads) {
+    const Graph whole = graph({input(value("q", {1, 8, 4, 8})), input(value("k", {1, heads, 4, 8})),
+                               node("aten._scaled_dot_product_flash_attention.default", {read("q"), read("k"), read("k"), 0, true},
+                                    value("y", {1, 8, 4, 8}), {"nondeterministic_seeded"})},
+                              {"y"});
+    return python_of(program_of(whole, {2})->document, {});
+  };
+  CHECK(text(8).find("enable_gqa") == std::string::npos);
+  CHECK(text(2).find("(a0, a1, a1, is_causal=True, enable_gqa=True)") != std::string::npos);
+}
+
 TEST_CASE("The rows of attention's bias begin where PyTorch wants them, also at the border of a region") {
   const auto operators = [](std::int64_t keys) {
     const auto program = program_of(

@@ -215,6 +215,74 @@ TEST_CASE("tasks bring the same code where numbers of their arguments differ, an
   CHECK(code_hash({}) == "");
 }
 
+TEST_CASE("Modules that only call operators bring the same code, and no other module counts as one") {
+  const std::string text = R"py("""A region of a model, as torch.compile has it."""
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, n0):
+        super().__init__()
+        self.n0 = n0
+
+    def forward(self, a0, a1):
+        a1 = a1.permute(0, 2, 1,)
+        b0 = torch.ops.aten.native_layer_norm.default(a0, [(3 * self.n0)], None, None, 1e-05)
+        b1 = torch.ops.aten.gelu.default(b0[0], approximate="tanh")
+        b2 = torch.ops.aten.where.self(a1, b1, float("-inf"))
+        b3 = (torch.nn.functional.scaled_dot_product_attention(b2, b2, b2, is_causal=True),)
+        return b3[0].to(a0.dtype).permute(0, 2, 1,).contiguous()
+
+
+def get_inputs(n0):
+    return [
+        (0.5 + 0.05 * torch.randn([4, 2, (3 * n0)])).abs().clamp_min(0.25).to(torch.bfloat16),
+        torch.rand([4, (3 * n0), 2]) < 0.5,
+    ]
+
+
+def get_init_inputs():
+    return []
+)py";
+  model::Task task;
+  task.module = model::TorchModule{.source = text, .inputs = "get_inputs(64)", .init_inputs = "[64]"};
+  CHECK(code_hash(task) == "operators");
+  const auto is_refused = [&](const std::string &old, const std::string &now) {
+    model::Task other = task;
+    REQUIRE(text.contains(old));
+    other.module->source.replace(text.find(old), old.size(), now);
+    return code_hash(other) != "operators";
+  };
+  CHECK(!is_refused("gelu.default", "exp.default"));
+  CHECK(is_refused("import torch", "import os"));
+  CHECK(is_refused("torch.ops.aten.gelu.default(b0[0]", "torch.load(b0[0]"));
+  CHECK(is_refused("torch.ops.aten.gelu.default(b0[0]", "torch.ops.load_library(\"a\""));
+  CHECK(is_refused("torch.ops.aten.gelu.default(b0[0]", "torch.ops.mine.gelu.default(b0[0]"));
+  CHECK(is_refused("gelu.default", "gelu_.default"));
+  CHECK(is_refused("gelu.default", "from_file.default"));
+  CHECK(is_refused("gelu.default", "exp.out"));
+  CHECK(is_refused("gelu.default", "gelu.default.redispatch"));
+  CHECK(is_refused("a0.dtype", "a0.data"));
+  CHECK(is_refused("a0.dtype", "a0.__class__"));
+  CHECK(is_refused("\"tanh\"", "\"a/b\""));
+  CHECK(is_refused("        self.n0 = n0", "        self.train = n0"));
+  CHECK(is_refused("        self.n0 = n0", "        torch.randn = n0"));
+  CHECK(is_refused("        self.n0 = n0", "        torch.randn, b0 = n0, n0"));
+  CHECK(is_refused("        self.n0 = n0", "        (torch.randn) = n0"));
+  CHECK(is_refused("        self.n0 = n0", "        [torch.randn, b0] = [n0, n0]"));
+  CHECK(is_refused("        self.n0 = n0", "        b0 = torch.randn = n0"));
+  CHECK(is_refused("        self.n0 = n0", "        torch.randn: n0 = n0"));
+  CHECK(is_refused("        self.n0 = n0", "        import n0"));
+  CHECK(is_refused("    return []", "    return exec(\"a\")"));
+  CHECK(is_refused("    return []", "    return [] # free"));
+  CHECK(is_refused("as torch.compile has it.", "as\\\"\"\" has it."));
+  task.module->inputs = "get_inputs(exit())";
+  CHECK(code_hash(task) != "operators");
+  task.module->inputs = "get_inputs(64)";
+  task.module->files["a.py"] = "";
+  CHECK(code_hash(task) != "operators");
+}
+
 TEST_CASE("two owners' jobs of torch tasks each keep a process for a while") {
   FoundDevice gpu = device("cuda:0", "NVIDIA H200");
   gpu.worker.python = std::vector<std::string>{kFakeWorker};
