@@ -2,10 +2,12 @@
 
 #include "support/hash.h"
 
+#include "regions/padding.h"
 #include "regions/partition.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -179,6 +181,46 @@ bool has_grouped_heads(const Node &node, const std::map<std::string, const Value
   return heads(0) != heads(1);
 }
 
+/// Calls `visit` for each place [k, i] that an argument reads, in order.
+void for_each_place(json &argument, const std::function<void(json &place)> &visit) {
+  if (argument.is_object() && argument.contains("v"))
+    return visit(argument["v"]);
+  if (argument.is_structured())
+    for (json &part : argument)
+      for_each_place(part, visit);
+}
+
+/// Numbers the inputs as the operators read them, which the order of removed padding may have changed.
+void order_inputs(Program &program) {
+  const std::size_t count = program.inputs.size();
+  std::vector<std::size_t> order, number(count, count);
+  const auto for_each_read = [&](const std::function<void(json &)> &visit) {
+    for (json &one : program.document["operators"])
+      for (const char *arguments : {"args", "kwargs"})
+        for_each_place(one[arguments], [&](json &place) {
+          if (place[0].get<std::size_t>() < count)
+            visit(place);
+        });
+  };
+  for_each_read([&](const json &place) {
+    if (std::size_t &known = number[place[0].get<std::size_t>()]; known == count) {
+      known = order.size();
+      order.push_back(place[0].get<std::size_t>());
+    }
+  });
+  if (order.size() != count || std::ranges::is_sorted(order))
+    return;
+  for_each_read([&](json &place) { place[0] = number[place[0].get<std::size_t>()]; });
+  json inputs = json::array();
+  std::vector<Border> borders;
+  for (const std::size_t k : order) {
+    inputs.push_back(std::move(program.document["inputs"][k]));
+    borders.push_back(std::move(program.inputs[k]));
+  }
+  program.document["inputs"] = std::move(inputs);
+  program.inputs = std::move(borders);
+}
+
 } // namespace
 
 Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &indices) {
@@ -233,7 +275,8 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     outputs.push_back({{"value", places.reference(value->name)}, {"order", border.order}});
     program.outputs.push_back(std::move(border));
   }
-  program.document = {{"inputs", std::move(inputs)}, {"operators", std::move(operators)}, {"outputs", std::move(outputs)}};
+  program.document = without_padding({{"inputs", std::move(inputs)}, {"operators", std::move(operators)}, {"outputs", std::move(outputs)}});
+  order_inputs(program);
   program.symbols = symbols.take();
   return program;
 }

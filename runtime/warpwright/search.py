@@ -270,7 +270,7 @@ class Progress:
         if line["event"] == "stage":
             self.show(f"warpwright: {line['stage']}, {left:.0f} s left")
         elif line["event"] == "region":
-            ratio = f", {line['ratio']:.2f}x of torch.compile" if line["ratio"] else ""
+            ratio = f", {line['ratio']:.2f}x of torch.compile in a CUDA graph" if line["ratio"] else ""
             why = f" ({line['reason'][:400]})" if line["reason"] else ""
             self.show(f"warpwright: region {line['done']}/{line['all']}: {line['outcome']}{ratio}{why}", end=True)
 

@@ -21,7 +21,7 @@ struct RegionSearchOptions {
 
 struct RegionResult {
   std::string key;
-  std::string outcome; ///< "faster", "not faster", "verified" (not measured), "no plan"
+  std::string outcome; ///< "faster", "faster as called", "not faster", "verified" (not measured), "no plan"
   std::string reason;  ///< why not, for people
   std::optional<double> ratio; ///< to torch.compile in a CUDA graph
 };

@@ -167,9 +167,53 @@ TEST_CASE("The rows of attention's bias begin where PyTorch wants them, also at 
   const json padded = operators(13);
   REQUIRE(padded.size() == 3);
   CHECK(padded[0]["op"] == "aten.constant_pad_nd.default");
-  CHECK(padded[0]["args"] == json::parse(R"([{"v": [1, 0]}, [0, 3]])"));
+  CHECK(padded[0]["args"] == json::parse(R"([{"v": [0, 0]}, [0, 3]])"));
   CHECK(padded[1]["args"] == json::parse(R"([{"v": [2, 0]}, -1, 0, 13])"));
   CHECK(padded[2]["args"][3] == json::parse(R"({"v": [3, 0]})"));
+}
+
+TEST_CASE("A program has no padding of products, which Inductor adds by measurement") {
+  const auto program = [](bool is_padded) {
+    std::vector<json> nodes = {input(value("x", {7, 6})), input(value("w", {6, 5})), input(value("bias", {5}))};
+    std::vector<std::size_t> inside;
+    const auto add = [&](const char *op, const json &args, const char *name, const std::vector<std::int64_t> &shape) {
+      inside.push_back(nodes.size());
+      nodes.push_back(node(op, args, value(name, shape), {}));
+    };
+    if (is_padded) {
+      add("aten.constant_pad_nd.default", {read("x"), {0, 2, 0, 1}}, "xp", {8, 8});
+      add("aten.constant_pad_nd.default", {read("w"), {0, 3, 0, 2}}, "wp", {8, 8});
+      add("aten.constant_pad_nd.default", {read("bias"), {0, 3}}, "bp", {8});
+      add("aten.addmm.default", {read("bp"), read("xp"), read("wp")}, "p", {8, 8});
+      add("aten.slice.Tensor", {read("p"), 1, 0, -3}, "c", {8, 5});
+      add("aten.slice.Tensor", {read("c"), 0, 0, -1}, "y", {7, 5});
+    } else {
+      add("aten.addmm.default", {read("bias"), read("x"), read("w")}, "y", {7, 5});
+    }
+    add("aten.relu.default", json::array({read("y")}), "z", {7, 5});
+    auto made = program_of(graph(nodes, {"z"}), inside);
+    REQUIRE(made.has_value());
+    return made->document;
+  };
+  CHECK(program(true) == program(false));
+  CHECK(python_of(program(true), {}).find("b0 = torch.ops.aten.addmm.default(a0, a1, a2)") != std::string::npos);
+}
+
+TEST_CASE("Padding stays where it is not cut off alone") {
+  const auto operators = [](const json &cut, const json &pads) {
+    const auto made = program_of(graph({input(value("x", {7, 8})), input(value("w", {8, 8})),
+                                        node("aten.constant_pad_nd.default", {read("x"), pads}, value("xp", {8, 8}), {}),
+                                        node("aten.mm.default", {read("xp"), read("w")}, value("p", {8, 8}), {}),
+                                        node("aten.slice.Tensor", cut, value("y", {7, 8}), {}),
+                                        node("aten.relu.default", json::array({read("y")}), value("z", {7, 8}))},
+                                       {"z"}),
+                                 {2, 3, 4, 5});
+    REQUIRE(made.has_value());
+    return made->document["operators"].size();
+  };
+  CHECK(operators({read("p"), 0, 0, -1}, {0, 0, 0, 1}) == 2);
+  CHECK(operators({read("p"), 0, 1, 8}, {0, 0, 0, 1}) == 4);  // other rows
+  CHECK(operators({read("p"), 0, 0, -1}, {0, 0, 1, 0}) == 4); // padded before the first row
 }
 
 TEST_CASE("A view is made anew outside, and its base is the region's output") {
