@@ -28,10 +28,19 @@ struct SourceFile {
 };
 
 /// Parse settings. The flags are already translated for Clang (analysis/config/flags.h).
+/// How the project runs its program.
+struct RunCommand {
+  std::vector<std::string> arguments; ///< behind the program's name: argv[1] and on
+  std::string source;                 ///< for people: "the target run of Makefile"; empty: not known
+  bool operator==(const RunCommand &) const = default;
+};
+
 struct ParseSettings {
   std::vector<std::string> flags; ///< "-DN=3", "-I/include", "-std=c++17", ...
   std::string directory = "/";    ///< relative paths in flags start here
   std::string cuda_path;          ///< toolkit root for the full pass; empty: no full pass
+  RunCommand run;
+  bool operator==(const ParseSettings &) const = default;
 };
 
 class ParsedUnit {
@@ -72,6 +81,12 @@ public:
   /// The text of a range as written in the main file; empty if range_of() returns nullopt.
   std::string_view text_of(clang::SourceRange range) const;
   LineIndex line_index() const { return LineIndex(text()); }
+
+  const RunCommand &run_command() const { return run_command_; }
+  void set_run_command(RunCommand command) { run_command_ = std::move(command); }
+
+private:
+  RunCommand run_command_;
 };
 
 /// Parses against the built-in declarations. Parsing continues after errors.

@@ -13,7 +13,8 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 class Unpadding {
 public:
-  explicit Unpadding(json program) : program_(std::move(program)), inputs_(program_.at("inputs").size()) {}
+  explicit Unpadding(json program)
+      : program_(std::move(program)), inputs_(program_.at("inputs").size()) {}
 
   json run() {
     for (std::size_t k = 0; k < operators().size(); ++k)
@@ -47,7 +48,8 @@ private:
       return Pads{0, 0, argument};
     const json &args = operators()[maker]["args"];
     Pads pads{0, 0, args[0]};
-    if (!args[1].is_array() || args[1].size() > 4 || (args.size() > 2 && args[2] != 0) || !operators()[maker]["kwargs"].empty())
+    if (!args[1].is_array() || args[1].size() > 4 || (args.size() > 2 && args[2] != 0) ||
+        !operators()[maker]["kwargs"].empty())
       return std::nullopt;
     for (std::size_t i = 0; i < args[1].size(); ++i) {
       const json &count = args[1][i];
@@ -82,7 +84,8 @@ private:
 
   void unpad(std::size_t k) {
     const std::string op = operators()[k]["op"].get<std::string>();
-    const std::size_t first = op == "aten.addmm.default" ? 1 : 0, rank = op == "aten.bmm.default" ? 3 : 2;
+    const std::size_t first = op == "aten.addmm.default" ? 1 : 0,
+                      rank = op == "aten.bmm.default" ? 3 : 2;
     if (op != "aten.mm.default" && op != "aten.addmm.default" && op != "aten.bmm.default")
       return;
     json &args = operators()[k]["args"];
@@ -92,7 +95,8 @@ private:
     json bias;
     if (first == 1) {
       const auto padded = pads_of(args[0]);
-      if (!padded || padded->columns != b->columns || (padded->rows != 0 && padded->rows != a->rows))
+      if (!padded || padded->columns != b->columns ||
+          (padded->rows != 0 && padded->rows != a->rows))
         return;
       bias = padded->source;
     }
@@ -111,16 +115,20 @@ private:
   }
 
   /// The last of the slices that cut these rows and columns off the end of a product.
-  std::optional<std::size_t> cut_behind(std::size_t product, std::size_t rank, std::int64_t rows, std::int64_t columns) {
+  std::optional<std::size_t> cut_behind(std::size_t product, std::size_t rank, std::int64_t rows,
+                                        std::int64_t columns) {
     std::size_t last = product;
     while (rows > 0 || columns > 0) {
       const std::vector<std::size_t> readers = readers_of(last);
       if (readers.size() != 1 || readers[0] == kNone)
         return std::nullopt;
       const json &slice = operators()[readers[0]], &args = slice["args"];
-      if (slice["op"] != "aten.slice.Tensor" || args.size() != 4 || args[2] != 0 || !args[3].is_number_integer())
+      if (slice["op"] != "aten.slice.Tensor" || args.size() != 4 || args[2] != 0 ||
+          !args[3].is_number_integer())
         return std::nullopt;
-      const std::int64_t dim = args[1].get<std::int64_t>() - static_cast<std::int64_t>(args[1].get<std::int64_t>() < 0 ? 0 : rank);
+      const std::int64_t dim =
+          args[1].get<std::int64_t>() -
+          static_cast<std::int64_t>(args[1].get<std::int64_t>() < 0 ? 0 : rank);
       std::int64_t &left = dim == -1 ? columns : dim == -2 ? rows : count_of_nothing_;
       if (left <= 0 || args[3].get<std::int64_t>() != -left)
         return std::nullopt;

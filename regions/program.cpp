@@ -275,7 +275,9 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     outputs.push_back({{"value", places.reference(value->name)}, {"order", border.order}});
     program.outputs.push_back(std::move(border));
   }
-  program.document = without_padding({{"inputs", std::move(inputs)}, {"operators", std::move(operators)}, {"outputs", std::move(outputs)}});
+  program.document = without_padding({{"inputs", std::move(inputs)},
+                                      {"operators", std::move(operators)},
+                                      {"outputs", std::move(outputs)}});
   order_inputs(program);
   program.symbols = symbols.take();
   return program;

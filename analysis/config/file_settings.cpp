@@ -2,6 +2,7 @@
 // command, then the environment. Thread: one at a time.
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
+#include "analysis/config/run_command.h"
 
 #include <algorithm>
 #include <llvm/Support/Path.h>
@@ -38,6 +39,9 @@ FileSettings SettingsReader::read(const std::string &file) {
   settings.problems.insert(settings.problems.end(), settings.project.problems.begin(),
                            settings.project.problems.end());
   apply_compile_command(file, settings);
+  settings.parse.run = settings.project.run_arguments.empty()
+                           ? read_run_command(*files_, settings.parse.directory)
+                           : analysis::RunCommand{settings.project.run_arguments, "run of " + settings.project.file.path};
   auto &flags = settings.parse.flags;
   std::erase_if(flags, [&](const std::string &flag) {
     return std::ranges::find(settings.project.remove_flags, flag) !=

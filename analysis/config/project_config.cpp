@@ -2,6 +2,8 @@
 // Thread: any.
 #include "analysis/config/project_config.h"
 
+#include "analysis/config/run_command.h"
+
 #include "analysis/config/flags.h"
 #include "support/hash.h"
 
@@ -56,7 +58,7 @@ private:
     std::string_view expected;
     bool (Reader::*read)(const toml::node &);
   };
-  static const std::array<Key, 10> kKeys;
+  static const std::array<Key, 11> kKeys;
 
   static std::string known_keys() {
     std::string result;
@@ -171,11 +173,19 @@ private:
     return true;
   }
 
+  bool run(const toml::node &node) {
+    std::string command;
+    if (!text(node, command))
+      return false;
+    config_.run_arguments = arguments_of(command);
+    return true;
+  }
+
   const std::string &path_;
   ProjectConfig &config_;
 };
 
-const std::array<Reader::Key, 10> Reader::kKeys{{
+const std::array<Reader::Key, 11> Reader::kKeys{{
     {"flags", "a list of texts", &Reader::flags},
     {"remove_flags", "a list of texts", &Reader::remove_flags},
     {"compile_commands", "the path of a folder or of compile_commands.json",
@@ -188,6 +198,7 @@ const std::array<Reader::Key, 10> Reader::kKeys{{
      &Reader::policy},
     {"disable_rules", "a list of rule names", &Reader::disable_rules},
     {"sizes", "a table of positive whole numbers", &Reader::sizes},
+    {"run", "the command line with which the program is run", &Reader::run},
 }};
 
 } // namespace

@@ -9,13 +9,14 @@
 //   budget = "30s"               # for one kernel; ms, s or m
 //   policy = "builtin"           # source of proposals: search, builtin, builtin:WEIGHTS
 //   disable_rules = ["bank-conflict"]
+//   run = "./main 1000 20"       # how the program is run; else the target `run` of the Makefile beside the file
 //   [sizes]                      # for tasks without sizes in the source
 //   n = 1048576
 //
 // Relative paths, including those in flags, start at the folder of the file. The keys
 // compile_commands, cuda_path, runner, python and policy, and flags with paths outside of that
-// folder, apply only after the user approved the file (analysis/consent). Sizes, budget, rules and
-// all other flags apply at once. An unknown key is an error, because it would have no effect.
+// folder, apply only after the user approved the file (analysis/consent). Sizes, run, budget, rules and
+// all other flags apply at once; `run` is read and never started. An unknown key is an error, because it would have no effect.
 // Thread: any (plain values).
 #pragma once
 
@@ -47,6 +48,7 @@ struct ProjectConfig {
   std::string policy;
   std::vector<std::string> disabled_rules;
   std::map<std::string, std::int64_t> sizes;
+  std::vector<std::string> run_arguments; ///< of `run`, behind the program
   std::vector<Error> problems; ///< parts of the file that were ignored, and why
 };
 

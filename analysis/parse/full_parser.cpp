@@ -156,10 +156,13 @@ Result<std::unique_ptr<ParsedUnit>> FullParser::parse(SourceFile file,
   FileSystem files = state_->files;
   // The invocation takes ownership of the buffer, and its compiler frees it.
   state_->preamble->precompiled.OverridePreamble(*invocation, files, buffer.release());
-  return analysis::parse(std::move(file), std::move(invocation), std::move(files),
-                         {.pass = Pass::Full,
-                          .earlier = state_->preamble->diagnostics,
-                          .keep_alive = state_->preamble});
+  auto unit = analysis::parse(std::move(file), std::move(invocation), std::move(files),
+                              {.pass = Pass::Full,
+                               .earlier = state_->preamble->diagnostics,
+                               .keep_alive = state_->preamble});
+  if (unit)
+    (*unit)->set_run_command(settings.run);
+  return unit;
 }
 
 } // namespace warpwright::analysis

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace warpwright::analysis {
 namespace {
@@ -319,6 +320,8 @@ std::optional<HostValue> HostResolver::parameter(const clang::ParmVarDecl &decla
       return value->number ? root(declaration.getNameAsString(), value->number) : *value;
   if (!declaration.getType()->isIntegralOrEnumerationType())
     return std::nullopt;
+  if (const std::size_t arguments = unit_.run_command().arguments.size(); arguments > 0 && owner && owner->isMain() && declaration.getFunctionScopeIndex() == 0)
+    return make_value(static_cast<std::int64_t>(arguments) + 1);
   return root(declaration.getNameAsString(), std::nullopt);
 }
 
@@ -345,6 +348,10 @@ std::optional<HostValue> HostResolver::call(const clang::CallExpr &call, const H
                 llvm::dyn_cast_or_null<clang::CXXConstructExpr>(definition_of(*object->getDecl()));
             definition && definition->getNumArgs() > 0)
           return integer(definition->getArg(0), *frame_of(*object->getDecl(), frame));
+  if (const auto number = read_number(call, frame))
+    return *number == std::floor(*number) && std::abs(*number) < 1e15
+               ? std::optional(make_value(static_cast<std::int64_t>(*number)))
+               : std::nullopt;
   const clang::FunctionDecl *callee = call.getDirectCallee();
   if (const clang::FunctionDecl *body = callee ? callee->getDefinition() : nullptr;
       body && body->getBody()) {
@@ -356,6 +363,52 @@ std::optional<HostValue> HostResolver::call(const clang::CallExpr &call, const H
   return call.getType()->isIntegralOrEnumerationType() && !text.empty()
              ? std::optional(root(symbol_name(text), std::nullopt))
              : std::nullopt;
+}
+
+const std::string *HostResolver::run_argument(const clang::Expr *expression, const HostFrame &frame) {
+  const std::vector<std::string> &arguments = unit_.run_command().arguments;
+  const auto *access = llvm::dyn_cast_or_null<clang::ArraySubscriptExpr>(expression ? strip(expression) : nullptr);
+  if (!access || arguments.empty())
+    return nullptr;
+  const clang::Expr *list = strip(access->getBase());
+  const auto index = integer(access->getIdx(), frame);
+  for (const HostFrame *at = &frame; index && index->number;) { // main may pass argv on
+    const auto *reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(list);
+    const auto *parameter = reference ? llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl()) : nullptr;
+    const auto *owner = parameter ? llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext()) : nullptr;
+    if (!owner)
+      return nullptr;
+    if (owner->isMain()) {
+      const std::int64_t k = *index->number;
+      if (parameter->getFunctionScopeIndex() != 1 || k < 1 || k > std::ssize(arguments))
+        return nullptr;
+      const std::string &text = arguments[static_cast<std::size_t>(k - 1)];
+      assume("argv[" + std::to_string(k) + "] is " + text + ", from " + unit_.run_command().source);
+      return &text;
+    }
+    at = frame_of(*parameter, *at);
+    if (at->function == owner && !at->call && caller_of(*at))
+      at = own_frames_.at(owner).get();
+    if (at->function != owner || !at->call || !at->caller)
+      return nullptr;
+    const clang::Expr *argument = argument_of(*at->call, parameter->getFunctionScopeIndex());
+    list = argument ? strip(argument) : nullptr;
+    at = at->caller;
+  }
+  return nullptr;
+}
+
+std::optional<double> HostResolver::read_number(const clang::CallExpr &call, const HostFrame &frame) {
+  static const std::set<std::string> kReaders{"atoi", "atol", "atoll", "atof", "stoi", "stol", "stoll", "stoul", "stoull", "stof",
+                                              "stod", "strtol", "strtoul", "strtoll", "strtoull", "strtof", "strtod"};
+  if (!kReaders.contains(callee_name(call)) || call.getNumArgs() == 0)
+    return std::nullopt;
+  const std::string *text = run_argument(call.getArg(0), frame);
+  if (!text)
+    return std::nullopt;
+  char *end = nullptr;
+  const double number = std::strtod(text->c_str(), &end);
+  return end == text->c_str() ? std::nullopt : std::optional(number);
 }
 
 /// ceil(a / b) of floating-point or integer quotients.

@@ -93,6 +93,10 @@ private:
                                     clang::SourceLocation place);
   std::optional<HostValue> parameter(const clang::ParmVarDecl &declaration, const HostFrame &frame);
   std::optional<HostValue> call(const clang::CallExpr &call, const HostFrame &frame);
+  /// The text of `argv[k]`, as the project runs its program; null: another expression, or not known.
+  const std::string *run_argument(const clang::Expr *expression, const HostFrame &frame);
+  /// The number that atoi(argv[k]), strtol(), std::stof() and the like read; nullopt likewise.
+  std::optional<double> read_number(const clang::CallExpr &call, const HostFrame &frame);
   std::optional<HostValue> value_of(const clang::ValueDecl &variable, const HostFrame &frame,
                                     clang::SourceLocation place);
   std::optional<HostValue> inlined(const clang::Stmt *body, const HostFrame &frame);

@@ -116,6 +116,9 @@ std::optional<double> HostResolver::floating(const clang::Expr *expression,
     if (result.Val.isInt())
       return static_cast<double>(result.Val.getInt().getExtValue());
   }
+  if (const auto *reader = llvm::dyn_cast<clang::CallExpr>(expression))
+    if (const auto number = read_number(*reader, frame))
+      return number;
   ++depth_;
   std::optional<double> value;
   if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {

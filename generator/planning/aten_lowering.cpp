@@ -221,20 +221,23 @@ const std::string *before_repeated_heads(const ops::GraphIndex &graph, const Nod
   one.insert(one.end() - 2, 1);
   many.insert(many.end() - 2, wide[rank - 3] / shape[rank - 3]);
   all[rank - 3] = wide[rank - 3];
-  return inserted.type().shape == one && expanded.type().shape == many && wide == all ? &source : nullptr;
+  return inserted.type().shape == one && expanded.type().shape == many && wide == all ? &source
+                                                                                      : nullptr;
 }
 
 } // namespace
 
-const std::string &library_operand(const ops::GraphIndex &graph, const Node &anchor, std::size_t operand) {
+const std::string &library_operand(const ops::GraphIndex &graph, const Node &anchor,
+                                   std::size_t operand) {
   const std::string &given = anchor.inputs[operand];
   if (anchor.op != op::attention || operand < 1 || operand > 2 ||
       model::size_bytes(anchor.type().dtype) != 2) // other kernels of PyTorch know no grouped heads
     return given;
   const std::string *key = before_repeated_heads(graph, graph.node(anchor.inputs[1])),
                     *value = before_repeated_heads(graph, graph.node(anchor.inputs[2]));
-  if (!key || !value || graph.node(*key).type().shape[graph.node(*key).type().shape.size() - 3] !=
-                            graph.node(*value).type().shape[graph.node(*value).type().shape.size() - 3])
+  if (!key || !value ||
+      graph.node(*key).type().shape[graph.node(*key).type().shape.size() - 3] !=
+          graph.node(*value).type().shape[graph.node(*value).type().shape.size() - 3])
     return given;
   return operand == 1 ? *key : *value;
 }

@@ -1,11 +1,11 @@
 #include "generator/planning/layouts.h"
 
 #include "generator/elements/memory_view.h"
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
+#include "generator/ops/op_traits.h"
 #include "generator/planning/channels_last.h"
 #include "generator/planning/channels_last_values.h"
-#include "generator/ops/attributes.h"
-#include "generator/ops/op_traits.h"
 
 #include <algorithm>
 
@@ -72,8 +72,10 @@ void lay_out_attention(const ops::GraphIndex &graph, const model::Node &attentio
       std::ranges::all_of(graph.users(attention.name), [&](const model::Node *reader) {
         return reader->op == op::permute && ops::list_attribute(*reader, "dims") == by_token;
       });
-  bool is_by_token = !is_half || (query.strides.back() == 1 && query.strides == strides_in(query.shape, by_token));
-  if (is_half && is_read_by_token && query.root == attention.inputs[0] && ops::is_pointwise(root) && !graph.is_result(root.name)) {
+  bool is_by_token =
+      !is_half || (query.strides.back() == 1 && query.strides == strides_in(query.shape, by_token));
+  if (is_half && is_read_by_token && query.root == attention.inputs[0] && ops::is_pointwise(root) &&
+      !graph.is_result(root.name)) {
     strides.emplace(root.name, strides_in(root.type().shape, by_token));
     is_by_token = true;
   }

@@ -1,11 +1,11 @@
 #include "generator/ops/names.h"
 #include "generator/planning/partition_work.h"
 
+#include "generator/elements/memory_view.h"
+#include "generator/ops/attributes.h"
+#include "generator/ops/op_traits.h"
 #include "generator/planning/aten_lowering.h"
 #include "generator/planning/channels_last.h"
-#include "generator/ops/op_traits.h"
-#include "generator/ops/attributes.h"
-#include "generator/elements/memory_view.h"
 
 #include <algorithm>
 
@@ -65,7 +65,9 @@ bool Partition::wanted_by_library(const Node &value) {
           continue;
         if (!library && input == value.name && member == draft.planned.region.anchor)
           return true;
-        if (library && elements::view_of(graph_, library_operand(graph_, node(member), i), strides_).root == value.name)
+        if (library &&
+            elements::view_of(graph_, library_operand(graph_, node(member), i), strides_).root ==
+                value.name)
           return true;
       }
   }
@@ -99,7 +101,8 @@ bool Partition::is_read_around(const Node &value) const {
     if (ops::is_view(*reader) && !owner_.contains(reader->name))
       return is_read_around(*reader);
     const auto owner = owner_.find(reader->name);
-    if (reader->op != op::attention || owner == owner_.end() || drafts_[owner->second].planned.family)
+    if (reader->op != op::attention || owner == owner_.end() ||
+        drafts_[owner->second].planned.family)
       return false;
     for (std::size_t i = 0; i < reader->inputs.size(); ++i)
       if (reader->inputs[i] == value.name && library_operand(graph_, *reader, i) == value.name)
@@ -170,7 +173,8 @@ void Partition::join_parts(const Node &cat) {
   constexpr std::int64_t kAlignment = 16;
   if (cat.op != op::cat || cat.inputs.size() > kMostParts || strides_.contains(cat.name))
     return;
-  const Shape &shape = node(cat.inputs[0]).type().shape, strides = model::strides_of({cat.type().dtype, cat.type().shape, {}});
+  const Shape &shape = node(cat.inputs[0]).type().shape,
+              strides = model::strides_of({cat.type().dtype, cat.type().shape, {}});
   const auto dim = static_cast<std::size_t>(ops::integer_attribute(cat, "dim"));
   const std::int64_t step = shape[dim] * strides[dim], elements = model::elements_of(shape);
   if (step * static_cast<std::int64_t>(model::size_bytes(cat.type().dtype)) % kAlignment != 0)
@@ -178,8 +182,9 @@ void Partition::join_parts(const Node &cat) {
   std::set<std::string> common;
   for (const std::string &name : cat.inputs) {
     const Node &part = node(name);
-    if (!ops::is_pointwise(part) || owner_.contains(name) || graph_.is_result(name) || users(name).size() != 1 ||
-        part.type().shape != shape || part.type().dtype != cat.type().dtype || strides_.contains(name) ||
+    if (!ops::is_pointwise(part) || owner_.contains(name) || graph_.is_result(name) ||
+        users(name).size() != 1 || part.type().shape != shape ||
+        part.type().dtype != cat.type().dtype || strides_.contains(name) ||
         std::ranges::count(cat.inputs, name) != 1)
       return;
     std::set<std::string> sources, seen;

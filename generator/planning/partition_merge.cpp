@@ -144,7 +144,8 @@ std::vector<PlannedRegion> Partition::in_order() {
       if (!draft.members.contains(name))
         continue;
       const bool read =
-          graph_.is_result(name) || places_.contains(name) || std::ranges::any_of(drafts_, [&](const Draft &other) {
+          graph_.is_result(name) || places_.contains(name) ||
+          std::ranges::any_of(drafts_, [&](const Draft &other) {
             return &other != &draft && std::ranges::find(other.planned.region.inputs, name) !=
                                            other.planned.region.inputs.end();
           });

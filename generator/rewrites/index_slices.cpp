@@ -20,7 +20,8 @@ using Numbers = std::vector<double>;
 std::optional<Numbers> broadcast_to(const Numbers &numbers, const model::Shape &from,
                                     const model::Shape &to) {
   Numbers result;
-  const model::Shape shape = aligned(from, to.size()), strides = model::strides_of({model::Dtype::Int64, shape, {}});
+  const model::Shape shape = aligned(from, to.size()),
+                     strides = model::strides_of({model::Dtype::Int64, shape, {}});
   for (std::int64_t at = 0; at < model::elements_of(to); ++at) {
     std::int64_t left = at, place = 0;
     for (std::size_t d = to.size(); d-- > 0; left /= to[d])
@@ -54,8 +55,9 @@ std::optional<Numbers> known_elements(const GraphFacts &facts, const std::string
     const auto numbers = known_elements(facts, input);
     if (!numbers)
       return std::nullopt;
-    operands.push_back(node.op == op::reshape ? *numbers
-                                              : *broadcast_to(*numbers, facts.type(input).shape, shape));
+    operands.push_back(node.op == op::reshape
+                           ? *numbers
+                           : *broadcast_to(*numbers, facts.type(input).shape, shape));
   }
   if (node.op == op::reshape || node.op == op::expand)
     return operands[0];
@@ -69,7 +71,8 @@ std::optional<Numbers> known_elements(const GraphFacts &facts, const std::string
     Numbers elements_of_operands;
     for (const Numbers &operand : operands)
       elements_of_operands.push_back(operand[at]);
-    results.push_back(is_cast ? std::trunc(elements_of_operands[0]) : value_of(node, elements_of_operands));
+    results.push_back(is_cast ? std::trunc(elements_of_operands[0])
+                              : value_of(node, elements_of_operands));
   }
   return results;
 }
@@ -105,17 +108,23 @@ std::optional<Replacement> index_slices(const GraphFacts &facts, const model::No
     return std::nullopt;
   const std::int64_t dim = ops::integer_attribute(node, "dim");
   const auto indices = known_elements(facts, node.inputs[1]);
-  const auto runs = indices ? runs_of(*indices, facts.type(node.inputs[0]).shape[static_cast<std::size_t>(dim)]) : std::nullopt;
+  const auto runs =
+      indices ? runs_of(*indices, facts.type(node.inputs[0]).shape[static_cast<std::size_t>(dim)])
+              : std::nullopt;
   if (!runs)
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   std::vector<std::string> slices;
   for (const Run &run : *runs) {
-    const std::int64_t last = run.first + run.step * (run.count - 1), step = std::max<std::int64_t>(std::abs(run.step), 1);
-    const std::string slice = builder.slice(node.inputs[0], dim, std::min(run.first, last), std::max(run.first, last) + 1, step);
-    slices.push_back(run.step < 0 ? builder.op(op::flip, {slice}, {{"dims", model::Shape{dim}}}) : slice);
+    const std::int64_t last = run.first + run.step * (run.count - 1),
+                       step = std::max<std::int64_t>(std::abs(run.step), 1);
+    const std::string slice = builder.slice(node.inputs[0], dim, std::min(run.first, last),
+                                            std::max(run.first, last) + 1, step);
+    slices.push_back(run.step < 0 ? builder.op(op::flip, {slice}, {{"dims", model::Shape{dim}}})
+                                  : slice);
   }
-  return builder.finish(slices.size() == 1 ? slices[0] : builder.op(op::cat, slices, {{"dim", dim}}));
+  return builder.finish(slices.size() == 1 ? slices[0]
+                                           : builder.op(op::cat, slices, {{"dim", dim}}));
 }
 
 } // namespace warpwright::rewrites

@@ -19,7 +19,8 @@ std::optional<Replacement> split_reduction(const GraphFacts &facts, const model:
     if (!contains(dims, dim))
       return std::nullopt;
   ReplacementBuilder builder(facts, node);
-  return builder.finish(builder.reduce(node.op, builder.reduce(node.op, source, *rows, true), dims, true));
+  return builder.finish(
+      builder.reduce(node.op, builder.reduce(node.op, source, *rows, true), dims, true));
 }
 
 } // namespace warpwright::rewrites

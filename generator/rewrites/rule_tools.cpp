@@ -74,7 +74,8 @@ std::optional<model::Shape> rows_before(const GraphFacts &facts, const std::stri
       continue;
     const model::Shape &from = facts.type(node.inputs[0]).shape;
     if (ops::op_of(node).reduction != ops::Reduction::None) {
-      if (const model::Shape dims = ops::reduced_dims(node, from.size()); from == shape && dims.size() < shape.size())
+      if (const model::Shape dims = ops::reduced_dims(node, from.size());
+          from == shape && dims.size() < shape.size())
         return dims;
     } else if (ops::is_pointwise(node) || node.op == op::expand ||
                (node.op == op::reshape && place_of_dims(from, node.type().shape))) {

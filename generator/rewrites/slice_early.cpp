@@ -123,7 +123,8 @@ bool is_cut_apart(const GraphFacts &facts, const std::string &value, std::int64_
     if (reader->op != op::slice || ops::integer_attribute(*reader, "dim") != dim)
       return false;
     const Slice slice = slice_of(*reader);
-    if (std::ranges::any_of(slices, [&](const Slice &other) { return share_elements(slice, other); }))
+    if (std::ranges::any_of(slices,
+                            [&](const Slice &other) { return share_elements(slice, other); }))
       return false;
     slices.push_back(slice);
   }
@@ -137,9 +138,11 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
     return std::nullopt;
   const model::Node &cut = facts.node(node.inputs[0]);
   const Slice slice = slice_of(node);
-  if (cut.types.size() != 1 || cut.type().shape[static_cast<std::size_t>(slice.dim)] == slice.extent)
+  if (cut.types.size() != 1 ||
+      cut.type().shape[static_cast<std::size_t>(slice.dim)] == slice.extent)
     return std::nullopt;
-  if (!facts.read_once(cut.name) && !(ops::is_pointwise(cut) && is_cut_apart(facts, cut.name, slice.dim)))
+  if (!facts.read_once(cut.name) &&
+      !(ops::is_pointwise(cut) && is_cut_apart(facts, cut.name, slice.dim)))
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   const auto parts = parts_of(facts, builder, cut, slice);

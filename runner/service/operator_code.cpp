@@ -18,7 +18,8 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 /// A letter and digits: "a12", a value of the program.
 bool is_numbered(std::string_view name, std::string_view letters) {
   return name.size() > 1 && letters.contains(name[0]) &&
-         std::ranges::all_of(name.substr(1), [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
+         std::ranges::all_of(name.substr(1),
+                             [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
 }
 
 /// The part before the first dot, which is removed from `chain` with the dot.
@@ -31,10 +32,11 @@ std::string_view take_part(std::string_view &chain) {
 
 /// Whether an operator of this name makes new tensors and reads nothing but its arguments.
 bool is_functional(std::string_view name, std::string_view overload) {
-  return !name.empty() && !overload.empty() && !overload.contains('.') && !name.ends_with('_') && !name.starts_with("__") &&
-         !overload.starts_with('_') && !overload.contains("out") &&
-         std::ranges::none_of(std::array{"file", "print", "resize", "set", "record_stream", "seed", "pin_memory"},
-                              [&](const char *part) { return name.contains(part); });
+  return !name.empty() && !overload.empty() && !overload.contains('.') && !name.ends_with('_') &&
+         !name.starts_with("__") && !overload.starts_with('_') && !overload.contains("out") &&
+         std::ranges::none_of(
+             std::array{"file", "print", "resize", "set", "record_stream", "seed", "pin_memory"},
+             [&](const char *part) { return name.contains(part); });
 }
 
 /// Names behind "torch.".
@@ -44,15 +46,36 @@ bool is_torch_name(std::string_view chain) {
     const std::string_view library = take_part(chain), name = take_part(chain);
     return is_any_of(library, {"aten", "prims"}) && is_functional(name, chain);
   }
-  return is_any_of(chain, {"nn.Module", "nn.functional.scaled_dot_product_attention", "arange", "flip", "rand", "randn", "randint",
-                           "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-                           "complex64", "complex128", "strided", "contiguous_format", "preserve_format", "channels_last",
+  return is_any_of(chain, {"nn.Module",
+                           "nn.functional.scaled_dot_product_attention",
+                           "arange",
+                           "flip",
+                           "rand",
+                           "randn",
+                           "randint",
+                           "bool",
+                           "uint8",
+                           "int8",
+                           "int16",
+                           "int32",
+                           "int64",
+                           "float16",
+                           "bfloat16",
+                           "float32",
+                           "float64",
+                           "complex64",
+                           "complex128",
+                           "strided",
+                           "contiguous_format",
+                           "preserve_format",
+                           "channels_last",
                            "channels_last_3d"});
 }
 
 /// Names with dots between them; a leading dot belongs to a method of the expression before it.
 bool is_known_chain(std::string_view chain, bool is_keyword_argument) {
-  const std::string_view methods[] = {"to", "reshape", "permute", "contiguous", "abs", "clamp_min", "dtype", "device"};
+  const std::string_view methods[] = {"to",  "reshape",   "permute", "contiguous",
+                                      "abs", "clamp_min", "dtype",   "device"};
   const std::string_view whole = chain, first = take_part(chain);
   if (first.empty()) // behind super() stands __init__
     return std::ranges::find(methods, chain) != std::end(methods) || chain == "__init__";
@@ -62,8 +85,11 @@ bool is_known_chain(std::string_view chain, bool is_keyword_argument) {
     return chain.empty() || is_numbered(chain, "n");
   if (is_numbered(first, "abn"))
     return chain.empty() || std::ranges::find(methods, chain) != std::end(methods);
-  return whole == first && (is_keyword_argument || is_any_of(whole, {"class", "def", "return", "import", "Model", "forward", "get_inputs",
-                                                                     "get_init_inputs", "__init__", "super", "float", "True", "False", "None"}));
+  return whole == first &&
+         (is_keyword_argument ||
+          is_any_of(whole,
+                    {"class", "def", "return", "import", "Model", "forward", "get_inputs",
+                     "get_init_inputs", "__init__", "super", "float", "True", "False", "None"}));
 }
 
 /// The tokens of a file, of which only the kind matters that may stand anywhere in operator code.
@@ -92,7 +118,8 @@ private:
   bool take_one() {
     const char c = text_.front();
     if (std::isdigit(static_cast<unsigned char>(c)))
-      return take_while([](char d) { return is_word(d) || d == '.'; }), true; // also 1e-05, in two parts
+      return take_while([](char d) { return is_word(d) || d == '.'; }),
+             true; // also 1e-05, in two parts
     if (is_word(c) || (c == '.' && text_.size() > 1 && is_word(text_[1])))
       return take_chain();
     if (c == '"')
@@ -117,7 +144,8 @@ private:
     const bool is_argument = is_assigned && depth_ > 0;
     if (is_assigned && !is_argument && !begins_line)
       return false;
-    return is_known_chain(chain, is_argument) && !(is_assigned && chain.contains('.') && !chain.starts_with("self."));
+    return is_known_chain(chain, is_argument) &&
+           !(is_assigned && chain.contains('.') && !chain.starts_with("self."));
   }
 
   bool take_string() {
@@ -130,7 +158,8 @@ private:
   }
 
   std::string_view take_while(const auto &belongs) {
-    const std::size_t size = static_cast<std::size_t>(std::ranges::find_if_not(text_, belongs) - text_.begin());
+    const std::size_t size =
+        static_cast<std::size_t>(std::ranges::find_if_not(text_, belongs) - text_.begin());
     const std::string_view taken = text_.substr(0, size);
     text_.remove_prefix(size);
     return taken;
@@ -144,8 +173,9 @@ private:
 } // namespace
 
 bool only_calls_operators(const model::TorchModule &module) {
-  return module.language == "python" && module.model == "Model" && module.files.empty() && module.path.empty() &&
-         Tokens(module.source).are_known() && Tokens(module.inputs).are_known() && Tokens(module.init_inputs).are_known();
+  return module.language == "python" && module.model == "Model" && module.files.empty() &&
+         module.path.empty() && Tokens(module.source).are_known() &&
+         Tokens(module.inputs).are_known() && Tokens(module.init_inputs).are_known();
 }
 
 } // namespace warpwright::runner

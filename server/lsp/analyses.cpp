@@ -210,7 +210,7 @@ private:
   /// Result of the stub pass, which parses a text with built-in declarations.
   struct StubFacts {
     std::string path, text;
-    std::vector<std::string> flags;
+    analysis::ParseSettings settings;
     analysis::FileFacts facts;
     analysis::FileFacts torch; ///< functions over tensors and modules
   };
@@ -226,13 +226,13 @@ private:
                                               const analysis::ParseSettings &settings) {
     auto known = stubs_.with([&](auto &stubs) {
       const auto found = std::ranges::find_if(stubs, [&](const auto &one) {
-        return one->path == path && one->text == text && one->flags == settings.flags;
+        return one->path == path && one->text == text && one->settings == settings;
       });
       return found == stubs.end() ? nullptr : *found;
     });
     if (known)
       return known;
-    auto made = std::make_shared<StubFacts>(StubFacts{path, text, settings.flags, {}, {}});
+    auto made = std::make_shared<StubFacts>(StubFacts{path, text, settings, {}, {}});
     if (analysis::is_host_cpp(path)) // such files have torch functions, but no kernels
       made->facts = {.path = path, .pass = analysis::Pass::Stub};
     else

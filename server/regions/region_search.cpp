@@ -39,7 +39,8 @@ std::string outcome_of(const model::Verdict &verdict, const model::Speedup &in_g
   if (in_graph.low > 1)
     return "faster";
   const model::Baseline *called = baseline(verdict, kCalled);
-  return in_graph.ratio >= kLeastInGraph && called && called->speedup->low > 1 ? "faster as called" : "not faster";
+  return in_graph.ratio >= kLeastInGraph && called && called->speedup->low > 1 ? "faster as called"
+                                                                               : "not faster";
 }
 
 RegionResult judged(const std::string &key, const TorchOutcome &outcome, bool is_measured) {

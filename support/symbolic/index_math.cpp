@@ -84,7 +84,8 @@ IndexForm IndexMath::assume(const IndexForm &form, Interval range) {
     for (auto &[atom, coefficient] : multiple.terms)
       coefficient /= divisor;
     multiple.constant = floor_divide(form.constant, divisor);
-    const Interval multiples{-floor_divide(rest - range.low, divisor), floor_divide(range.high - rest, divisor)};
+    const Interval multiples{-floor_divide(rest - range.low, divisor),
+                             floor_divide(range.high - rest, divisor)};
     return add(scale(assume(multiple, multiples), divisor), constant(rest));
   }
   const std::string whole = text(form);

@@ -84,7 +84,8 @@ Result<runner::ArgumentValue> bind(const model::Argument &argument, const Memory
   if (const auto *buffer = std::get_if<model::BufferArgument>(&argument)) {
     if (!memory.has(buffer->buffer))
       return fail("the plan names no buffer \"" + buffer->buffer + "\"");
-    return runner::ArgumentValue::of<std::uint64_t>(memory.address(buffer->buffer, buffer->offset.evaluate({}).value()));
+    return runner::ArgumentValue::of<std::uint64_t>(
+        memory.address(buffer->buffer, buffer->offset.evaluate({}).value()));
   }
   (void)plan;
   if (const auto *size = std::get_if<model::SizeArgument>(&argument)) {
@@ -249,7 +250,8 @@ Result<PlanResults> run_plan(const planning::BuiltPlan &built, const model::Grap
   Memory memory;
   for (const model::Node &node : graph.nodes)
     if (ops::is_buffer_leaf(node))
-      if (auto added = memory.add(node.name, node.type().dtype, to_bytes(leaves.at(node.name))); !added)
+      if (auto added = memory.add(node.name, node.type().dtype, to_bytes(leaves.at(node.name)));
+          !added)
         return std::unexpected(added.error());
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const model::TensorType &type = index.node(graph.outputs[i]).type();

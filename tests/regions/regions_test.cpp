@@ -143,7 +143,8 @@ TEST_CASE("Attention counts as random only where it drops something") {
 TEST_CASE("An attention whose query heads share keys says so") {
   const auto text = [](std::int64_t heads) {
     const Graph whole = graph({input(value("q", {1, 8, 4, 8})), input(value("k", {1, heads, 4, 8})),
-                               node("aten._scaled_dot_product_flash_attention.default", {read("q"), read("k"), read("k"), 0, true},
+                               node("aten._scaled_dot_product_flash_attention.default",
+                                    {read("q"), read("k"), read("k"), 0, true},
                                     value("y", {1, 8, 4, 8}), {"nondeterministic_seeded"})},
                               {"y"});
     return python_of(program_of(whole, {2})->document, {});
@@ -174,9 +175,11 @@ TEST_CASE("The rows of attention's bias begin where PyTorch wants them, also at 
 
 TEST_CASE("A program has no padding of products, which Inductor adds by measurement") {
   const auto program = [](bool is_padded) {
-    std::vector<json> nodes = {input(value("x", {7, 6})), input(value("w", {6, 5})), input(value("bias", {5}))};
+    std::vector<json> nodes = {input(value("x", {7, 6})), input(value("w", {6, 5})),
+                               input(value("bias", {5}))};
     std::vector<std::size_t> inside;
-    const auto add = [&](const char *op, const json &args, const char *name, const std::vector<std::int64_t> &shape) {
+    const auto add = [&](const char *op, const json &args, const char *name,
+                         const std::vector<std::int64_t> &shape) {
       inside.push_back(nodes.size());
       nodes.push_back(node(op, args, value(name, shape), {}));
     };
@@ -196,18 +199,20 @@ TEST_CASE("A program has no padding of products, which Inductor adds by measurem
     return made->document;
   };
   CHECK(program(true) == program(false));
-  CHECK(python_of(program(true), {}).find("b0 = torch.ops.aten.addmm.default(a0, a1, a2)") != std::string::npos);
+  CHECK(python_of(program(true), {}).find("b0 = torch.ops.aten.addmm.default(a0, a1, a2)") !=
+        std::string::npos);
 }
 
 TEST_CASE("Padding stays where it is not cut off alone") {
   const auto operators = [](const json &cut, const json &pads) {
-    const auto made = program_of(graph({input(value("x", {7, 8})), input(value("w", {8, 8})),
-                                        node("aten.constant_pad_nd.default", {read("x"), pads}, value("xp", {8, 8}), {}),
-                                        node("aten.mm.default", {read("xp"), read("w")}, value("p", {8, 8}), {}),
-                                        node("aten.slice.Tensor", cut, value("y", {7, 8}), {}),
-                                        node("aten.relu.default", json::array({read("y")}), value("z", {7, 8}))},
-                                       {"z"}),
-                                 {2, 3, 4, 5});
+    const auto made = program_of(
+        graph({input(value("x", {7, 8})), input(value("w", {8, 8})),
+               node("aten.constant_pad_nd.default", {read("x"), pads}, value("xp", {8, 8}), {}),
+               node("aten.mm.default", {read("xp"), read("w")}, value("p", {8, 8}), {}),
+               node("aten.slice.Tensor", cut, value("y", {7, 8}), {}),
+               node("aten.relu.default", json::array({read("y")}), value("z", {7, 8}))},
+              {"z"}),
+        {2, 3, 4, 5});
     REQUIRE(made.has_value());
     return made->document["operators"].size();
   };

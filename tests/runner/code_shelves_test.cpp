@@ -215,7 +215,8 @@ TEST_CASE("tasks bring the same code where numbers of their arguments differ, an
   CHECK(code_hash({}) == "");
 }
 
-TEST_CASE("Modules that only call operators bring the same code, and no other module counts as one") {
+TEST_CASE(
+    "Modules that only call operators bring the same code, and no other module counts as one") {
   const std::string text = R"py("""A region of a model, as torch.compile has it."""
 import torch
 
@@ -245,7 +246,8 @@ def get_init_inputs():
     return []
 )py";
   model::Task task;
-  task.module = model::TorchModule{.source = text, .inputs = "get_inputs(64)", .init_inputs = "[64]"};
+  task.module =
+      model::TorchModule{.source = text, .inputs = "get_inputs(64)", .init_inputs = "[64]"};
   CHECK(code_hash(task) == "operators");
   const auto is_refused = [&](const std::string &old, const std::string &now) {
     model::Task other = task;

@@ -130,10 +130,16 @@ TEST_CASE("Parts of a cat that come from one source are computed in their places
   GraphBuilder g;
   const std::string x = g.input("x", {24, 32});
   const auto half = [&](std::int64_t start) {
-    return g.op("slice", {x}, {{"dim", std::int64_t{1}}, {"start", start}, {"stop", start + 16}, {"step", std::int64_t{1}}});
+    return g.op("slice", {x},
+                {{"dim", std::int64_t{1}},
+                 {"start", start},
+                 {"stop", start + 16},
+                 {"step", std::int64_t{1}}});
   };
   const std::string a = half(0), b = half(16);
-  const std::string whole = g.op("cat", {g.op("mul", {a, g.op("sigmoid", {b})}), g.op("sub", {b, a})}, {{"dim", std::int64_t{1}}});
+  const std::string whole =
+      g.op("cat", {g.op("mul", {a, g.op("sigmoid", {b})}), g.op("sub", {b, a})},
+           {{"dim", std::int64_t{1}}});
   const model::Graph graph = g.graph({whole});
   const BuiltPlan built = plan(graph);
   CHECK(built.kernels == 1);
@@ -144,32 +150,40 @@ TEST_CASE("Parts of a cat that come from one source are computed in their places
   CHECK(check(read, plan(read, by_library({read.outputs[0]}))) == "");
   GraphBuilder h;
   const std::string y = h.input("y", {24, 7});
-  const model::Graph odd = h.graph({h.op("cat", {h.op("exp", {y}), h.op("sin", {y})}, {{"dim", std::int64_t{1}}})});
+  const model::Graph odd =
+      h.graph({h.op("cat", {h.op("exp", {y}), h.op("sin", {y})}, {{"dim", std::int64_t{1}}})});
   CHECK(check(odd, plan(odd)) == "");
 }
 
 TEST_CASE("A product reads a reshaped value in the memory of its source") {
   GraphBuilder g;
   const std::string x = g.input("x", {4, 6, 8}), w = g.parameter("w", {8, 5});
-  const std::string product = g.op("matmul", {g.reshape(g.op("silu", {g.op("tanh", {x})}), {24, 8}), w});
+  const std::string product =
+      g.op("matmul", {g.reshape(g.op("silu", {g.op("tanh", {x})}), {24, 8}), w});
   const model::Graph graph = g.graph({product});
   const BuiltPlan built = plan(graph, by_library({product}));
   CHECK(built.kernels == 1);
   CHECK(check(graph, built) == "");
 }
 
-TEST_CASE("An attention of the library reads heads that queries share once, and hands on tokens side by side") {
+TEST_CASE("An attention of the library reads heads that queries share once, and hands on tokens "
+          "side by side") {
   const auto made = [](model::Dtype dtype) {
     GraphBuilder g;
-    const auto heads = [&](const char *name, std::int64_t count) { // as (batch, token, head, element)
-      return g.op("permute", {g.input(name, {1, 16, count, 8}, dtype)}, {{"dims", Shape{0, 2, 1, 3}}});
+    const auto heads = [&](const char *name,
+                           std::int64_t count) { // as (batch, token, head, element)
+      return g.op("permute", {g.input(name, {1, 16, count, 8}, dtype)},
+                  {{"dims", Shape{0, 2, 1, 3}}});
     };
     const auto repeated = [&](const std::string &value) {
-      return g.reshape(g.shaped("expand", {g.reshape(value, {1, 2, 1, 16, 8})}, {1, 2, 3, 16, 8}), {1, 6, 16, 8});
+      return g.reshape(g.shaped("expand", {g.reshape(value, {1, 2, 1, 16, 8})}, {1, 2, 3, 16, 8}),
+                       {1, 6, 16, 8});
     };
     const std::string attended =
-        g.op("attention", {heads("q", 6), repeated(heads("k", 2)), repeated(heads("v", 2))}, {{"causal", false}, {"scale", 0.35}});
-    const std::string tokens = g.reshape(g.op("permute", {attended}, {{"dims", Shape{0, 2, 1, 3}}}), {16, 48});
+        g.op("attention", {heads("q", 6), repeated(heads("k", 2)), repeated(heads("v", 2))},
+             {{"causal", false}, {"scale", 0.35}});
+    const std::string tokens =
+        g.reshape(g.op("permute", {attended}, {{"dims", Shape{0, 2, 1, 3}}}), {16, 48});
     return g.graph({g.op("matmul", {tokens, g.parameter("w", {48, 8}, dtype)})});
   };
   const model::Graph graph = made(model::Dtype::BFloat16);
@@ -179,9 +193,11 @@ TEST_CASE("An attention of the library reads heads that queries share once, and 
   const auto &step = std::get<model::AtenStep>(built.plan.steps[0]);
   CHECK(step.keywords.contains("enable_gqa"));
   CHECK(step.results[0].strides == Shape{768, 8, 48, 1});
-  const model::Graph wide = made(model::Dtype::Float32); // whose kernels in PyTorch know no shared heads
+  const model::Graph wide =
+      made(model::Dtype::Float32); // whose kernels in PyTorch know no shared heads
   const BuiltPlan copied = plan(wide, by_library({wide.outputs[0]}));
-  CHECK(!std::get<model::AtenStep>(copied.plan.steps[copied.plan.steps.size() - 2]).keywords.contains("enable_gqa"));
+  CHECK(!std::get<model::AtenStep>(copied.plan.steps[copied.plan.steps.size() - 2])
+             .keywords.contains("enable_gqa"));
 }
 
 TEST_CASE("Dead temporaries lend their memory") {

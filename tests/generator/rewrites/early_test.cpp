@@ -61,7 +61,8 @@ TEST_CASE("halves of a pointwise value are computed apart, overlapping parts are
   check_left_alone(h.graph({slice(h, z, 1, 0, 9), slice(h, z, 1, 8, 16)}), "slice-early");
   GraphBuilder k;
   const auto whole = k.op("exp", {k.input("x", {3, 16})});
-  check_left_alone(k.graph({slice(k, whole, 1, 0, 8), slice(k, whole, 1, 8, 16), whole}), "slice-early");
+  check_left_alone(k.graph({slice(k, whole, 1, 0, 8), slice(k, whole, 1, 8, 16), whole}),
+                   "slice-early");
 }
 
 TEST_CASE("indices that no input decides select slices") {
@@ -72,20 +73,29 @@ TEST_CASE("indices that no input decides select slices") {
   const auto number = [&](double value) { return g.constant(value, Dtype::Int64); };
   const auto rolled = g.op("fmod", {g.op("add", {place, number(5)}), number(8)});
   const auto from_end = g.op("sub", {place, number(2)});
-  const auto wrapped = g.op("where", {g.op("lt", {from_end, number(0)}), g.op("add", {from_end, number(8)}), from_end});
+  const auto wrapped = g.op(
+      "where", {g.op("lt", {from_end, number(0)}), g.op("add", {from_end, number(8)}), from_end});
   const auto mirrored = g.op("abs", {g.op("sub", {place, number(3)})});
-  const auto select = [&](const std::string &index) { return g.op("index_select", {x, index}, {{"dim", std::int64_t{1}}}); };
-  const auto graph = check_rewrites(g.graph({select(rolled), select(wrapped), select(mirrored)}), {"index-slices"});
+  const auto select = [&](const std::string &index) {
+    return g.op("index_select", {x, index}, {{"dim", std::int64_t{1}}});
+  };
+  const auto graph = check_rewrites(g.graph({select(rolled), select(wrapped), select(mirrored)}),
+                                    {"index-slices"});
   CHECK(ops_of(graph).find("index_select") == std::string::npos);
   GraphBuilder h;
   const auto y = h.input("y", {3, 8});
   const auto index = h.input("i", {8}, Dtype::Int64);
-  check_left_alone(h.graph({h.op("index_select", {y, index}, {{"dim", std::int64_t{1}}})}), "index-slices");
+  check_left_alone(h.graph({h.op("index_select", {y, index}, {{"dim", std::int64_t{1}}})}),
+                   "index-slices");
   GraphBuilder k;
-  const auto turns = k.op("fmod", {k.op("mul", {k.shaped("iota", {}, {8}, {{"dim", std::int64_t{0}}}, Dtype::Int64), k.constant(3, Dtype::Int64)}),
-                                   k.constant(8, Dtype::Int64)});
-  check_left_alone(k.graph({k.op("index_select", {k.input("x", {3, 9}), k.op("mul", {turns, turns})}, {{"dim", std::int64_t{1}}})}),
-                   "index-slices"); // indices outside of the dimension
+  const auto turns = k.op(
+      "fmod", {k.op("mul", {k.shaped("iota", {}, {8}, {{"dim", std::int64_t{0}}}, Dtype::Int64),
+                            k.constant(3, Dtype::Int64)}),
+               k.constant(8, Dtype::Int64)});
+  check_left_alone(
+      k.graph({k.op("index_select", {k.input("x", {3, 9}), k.op("mul", {turns, turns})},
+                    {{"dim", std::int64_t{1}}})}),
+      "index-slices"); // indices outside of the dimension
 }
 
 TEST_CASE("a reduction of normalised rows leaves a number a row") {
@@ -99,10 +109,13 @@ TEST_CASE("a reduction of normalised rows leaves a number a row") {
   };
   GraphBuilder g;
   const auto y = normalised(g);
-  const auto graph = check_rewrites(g.graph({reduced(g, "sum", g.op("square", {y})), reduced(g, "mean", y), reduced(g, "amax", y)}), {"reduction-split"});
+  const auto graph = check_rewrites(g.graph({reduced(g, "sum", g.op("square", {y})),
+                                             reduced(g, "mean", y), reduced(g, "amax", y)}),
+                                    {"reduction-split"});
   CHECK(ops_of(graph).find("sum") != std::string::npos);
   GraphBuilder h;
-  check_left_alone(h.graph({reduced(h, "sum", h.op("square", {h.input("x", {3, 2, 5})}))}), "reduction-split");
+  check_left_alone(h.graph({reduced(h, "sum", h.op("square", {h.input("x", {3, 2, 5})}))}),
+                   "reduction-split");
 }
 
 TEST_CASE("permutes wait behind pointwise ops and reductions that do not need their order") {
