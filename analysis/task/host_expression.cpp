@@ -371,16 +371,22 @@ const std::string *HostResolver::run_argument(const clang::Expr *expression, con
   if (!access || arguments.empty())
     return nullptr;
   const clang::Expr *list = strip(access->getBase());
+  const auto roots = roots_;
   const auto index = integer(access->getIdx(), frame);
-  for (const HostFrame *at = &frame; index && index->number;) { // main may pass argv on
+  symbolic::Sizes known;
+  for (const auto &[name, root] : roots_)
+    if (root.value)
+      known[name] = *root.value;
+  roots_ = roots; // the number of an argument is no size
+  const std::int64_t k = index ? index->expression().evaluate(known).value_or(0) : 0;
+  for (const HostFrame *at = &frame; k > 0;) { // main may pass argv on
     const auto *reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(list);
     const auto *parameter = reference ? llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl()) : nullptr;
     const auto *owner = parameter ? llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext()) : nullptr;
     if (!owner)
       return nullptr;
     if (owner->isMain()) {
-      const std::int64_t k = *index->number;
-      if (parameter->getFunctionScopeIndex() != 1 || k < 1 || k > std::ssize(arguments))
+      if (parameter->getFunctionScopeIndex() != 1 || k > std::ssize(arguments))
         return nullptr;
       const std::string &text = arguments[static_cast<std::size_t>(k - 1)];
       assume("argv[" + std::to_string(k) + "] is " + text + ", from " + unit_.run_command().source);
@@ -448,6 +454,28 @@ std::optional<HostValue> HostResolver::inlined(const clang::Stmt *body, const Ho
   return std::nullopt;
 }
 
+namespace {
+
+/// The expression with which the constructor of an object, or its class, begins a field; null: there is none.
+const clang::Expr *first_value(const clang::FieldDecl &field, const clang::Expr *construction) {
+  const auto *made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(construction ? construction->IgnoreImplicit() : nullptr);
+  const clang::FunctionDecl *definition = nullptr;
+  if (made && made->getConstructor()->isDefined(definition)) {
+    for (const clang::CXXCtorInitializer *one : llvm::cast<clang::CXXConstructorDecl>(definition)->inits())
+      if (one->isWritten() && one->getMember() == &field)
+        return one->getInit();
+    if (const auto *body = llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody()))
+      for (const clang::Stmt *statement : body->body())
+        if (const auto *assignment = llvm::dyn_cast<clang::BinaryOperator>(statement); assignment && assignment->getOpcode() == clang::BO_Assign)
+          if (const auto *left = llvm::dyn_cast<clang::MemberExpr>(assignment->getLHS()->IgnoreParenImpCasts());
+              left && left->getMemberDecl() == &field && llvm::isa<clang::CXXThisExpr>(left->getBase()->IgnoreParenImpCasts()))
+            return assignment->getRHS();
+  }
+  return field.getInClassInitializer();
+}
+
+} // namespace
+
 std::optional<HostValue> HostResolver::member(const clang::MemberExpr &member,
                                               const HostFrame &frame) {
   const std::string name = member.getMemberDecl()->getNameAsString();
@@ -469,8 +497,14 @@ std::optional<HostValue> HostResolver::member(const clang::MemberExpr &member,
       list && !value)
     value = field->getFieldIndex() < list->getNumInits() ? list->getInit(field->getFieldIndex())
                                                          : nullptr;
-  const auto result = value ? integer(value, *own) : std::nullopt;
   const std::string symbol = symbol_name(object->getDecl()->getNameAsString() + "_" + name);
+  if (!value)
+    if (const clang::Expr *first = first_value(*field, definition_of(*object->getDecl())))
+      if (const auto number = integer(first, HostFrame{}); number && number->number) {
+        assume(object->getDecl()->getNameAsString() + "." + name + " is " + number->text + ", as its class begins it");
+        return root(symbol, number->number);
+      }
+  const auto result = value ? integer(value, *own) : std::nullopt;
   return !result || result->number ? root(symbol, result ? result->number : std::nullopt) : *result;
 }
 

@@ -3,8 +3,8 @@
 // one device: their processes then take turns (device_turn.h), and only work without the device
 // overlaps.
 //
-// A process serves one owner. A process that runs the files of a torch task serves only that task,
-// so state that a client's code leaves in it cannot affect another client's job.
+// A process serves one owner. A process that runs the files of a torch task serves only that code
+// (code_hash.h), so state that a client's code leaves in it cannot affect another task's job.
 //
 // When a worker dies, its job gets a verdict that names the activity at that moment, and a new
 // worker starts at once, so that the next job does not wait for it. A worker that is killed from

@@ -540,5 +540,35 @@ int main() {
   CHECK(inferred.task.task.sizes == symbolic::Sizes{{"n", 4096}});
 }
 
+TEST_CASE("fields of an object have the values with which its class or its constructor begins them") {
+  const Inferred inferred = infer(R"(
+__global__ void fill(float *x, int rows, int columns, int depth) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows * columns * depth)
+    x[i] = i;
+}
+struct Options {
+  int rows, columns, depth = 4;
+  bool verbose;
+  Options(int argc, char **argv) : rows(30) {
+    columns = 20;
+    verbose = argc > 1;
+    for (int i = 1; i < argc; ++i)
+      if (argv[i][0] == 'r')
+        rows = atoi(argv[i] + 1);
+  }
+};
+int main(int argc, char **argv) {
+  const Options p(argc, argv);
+  float *x;
+  cudaMalloc(&x, p.rows * p.columns * p.depth * sizeof(float));
+  fill<<<(p.rows * p.columns * p.depth + 255) / 256, 256>>>(x, p.rows, p.columns, p.depth);
+}
+)",
+                                  "fill");
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"p_rows", 30}, {"p_columns", 20}, {"p_depth", 4}});
+}
+
 } // namespace
 } // namespace warpwright::analysis
