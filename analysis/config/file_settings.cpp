@@ -41,7 +41,8 @@ FileSettings SettingsReader::read(const std::string &file) {
   apply_compile_command(file, settings);
   settings.parse.run = settings.project.run_arguments.empty()
                            ? read_run_command(*files_, settings.parse.directory)
-                           : analysis::RunCommand{settings.project.run_arguments, "run of " + settings.project.file.path};
+                           : analysis::RunCommand{settings.project.run_arguments,
+                                                  "run of " + settings.project.file.path};
   auto &flags = settings.parse.flags;
   std::erase_if(flags, [&](const std::string &flag) {
     return std::ranges::find(settings.project.remove_flags, flag) !=

@@ -14,7 +14,9 @@ constexpr int kMostDepth = 8; ///< of variables in variables
 
 std::string trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == text.npos ? "" : std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
+  return first == text.npos
+             ? ""
+             : std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
 }
 
 /// The words of a command line, up to what is no argument.
@@ -86,7 +88,8 @@ public:
       const std::string plain = expanded(command, 0);
       if (plain.find("./") == plain.npos) // such as echo
         continue;
-      std::vector<std::string> found = arguments_of(plain.substr(std::min(plain.find_first_not_of("@- \t"), plain.size())));
+      std::vector<std::string> found =
+          arguments_of(plain.substr(std::min(plain.find_first_not_of("@- \t"), plain.size())));
       if (!found.empty())
         return found;
     }
@@ -109,7 +112,10 @@ private:
   std::string expanded(const std::string &text, int depth) const {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      const char close = i + 1 < text.size() && text[i] == '$' ? (text[i + 1] == '(' ? ')' : text[i + 1] == '{' ? '}' : 0) : 0;
+      const char close = i + 1 < text.size() && text[i] == '$' ? (text[i + 1] == '('   ? ')'
+                                                                  : text[i + 1] == '{' ? '}'
+                                                                                       : 0)
+                                                               : 0;
       const std::size_t end = close ? text.find(close, i) : text.npos;
       if (end == text.npos) {
         result += text[i];
@@ -131,15 +137,19 @@ private:
 
 std::vector<std::string> arguments_of(std::string_view command) {
   std::vector<std::string> words = words_of(command);
-  const auto program = std::ranges::find_if_not(words, is_assignment); // before it stands the environment
+  const auto program =
+      std::ranges::find_if_not(words, is_assignment); // before it stands the environment
   if (program == words.end())
     return {};
   // A launcher such as mpirun or srun comes before the program, which is named by its path.
-  const auto named = std::ranges::find_if(words, [](const std::string &word) { return word.starts_with("./"); });
+  const auto named =
+      std::ranges::find_if(words, [](const std::string &word) { return word.starts_with("./"); });
   return {(named == words.end() ? program : named) + 1, words.end()};
 }
 
-std::vector<std::string> arguments_of_run_target(std::string_view makefile) { return Makefile(makefile).arguments(); }
+std::vector<std::string> arguments_of_run_target(std::string_view makefile) {
+  return Makefile(makefile).arguments();
+}
 
 analysis::RunCommand read_run_command(llvm::vfs::FileSystem &files, const std::string &folder) {
   for (const char *name : {"GNUmakefile", "makefile", "Makefile"}) {

@@ -167,8 +167,9 @@ Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSetti
     return with_file(with_stubs(std::move(own)), file);
   };
   const Mentions mentions(file, settings, files);
-  auto unit = suit_precompiled(settings.flags) ? parse_with(file, mentions.text(), settings, served(), true)
-                                               : parse_with(file, mentions.text(), settings, served(), false);
+  auto unit = suit_precompiled(settings.flags)
+                  ? parse_with(file, mentions.text(), settings, served(), true)
+                  : parse_with(file, mentions.text(), settings, served(), false);
   if (!unit && suit_precompiled(settings.flags))
     unit = parse_with(file, mentions.text(), settings, served(), false);
   if (unit)

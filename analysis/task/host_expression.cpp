@@ -320,7 +320,8 @@ std::optional<HostValue> HostResolver::parameter(const clang::ParmVarDecl &decla
       return value->number ? root(declaration.getNameAsString(), value->number) : *value;
   if (!declaration.getType()->isIntegralOrEnumerationType())
     return std::nullopt;
-  if (const std::size_t arguments = unit_.run_command().arguments.size(); arguments > 0 && owner && owner->isMain() && declaration.getFunctionScopeIndex() == 0)
+  if (const std::size_t arguments = unit_.run_command().arguments.size();
+      arguments > 0 && owner && owner->isMain() && declaration.getFunctionScopeIndex() == 0)
     return make_value(static_cast<std::int64_t>(arguments) + 1);
   return root(declaration.getNameAsString(), std::nullopt);
 }
@@ -365,9 +366,11 @@ std::optional<HostValue> HostResolver::call(const clang::CallExpr &call, const H
              : std::nullopt;
 }
 
-const std::string *HostResolver::run_argument(const clang::Expr *expression, const HostFrame &frame) {
+const std::string *HostResolver::run_argument(const clang::Expr *expression,
+                                              const HostFrame &frame) {
   const std::vector<std::string> &arguments = unit_.run_command().arguments;
-  const auto *access = llvm::dyn_cast_or_null<clang::ArraySubscriptExpr>(expression ? strip(expression) : nullptr);
+  const auto *access =
+      llvm::dyn_cast_or_null<clang::ArraySubscriptExpr>(expression ? strip(expression) : nullptr);
   if (!access || arguments.empty())
     return nullptr;
   const clang::Expr *list = strip(access->getBase());
@@ -381,8 +384,10 @@ const std::string *HostResolver::run_argument(const clang::Expr *expression, con
   const std::int64_t k = index ? index->expression().evaluate(known).value_or(0) : 0;
   for (const HostFrame *at = &frame; k > 0;) { // main may pass argv on
     const auto *reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(list);
-    const auto *parameter = reference ? llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl()) : nullptr;
-    const auto *owner = parameter ? llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext()) : nullptr;
+    const auto *parameter =
+        reference ? llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl()) : nullptr;
+    const auto *owner =
+        parameter ? llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext()) : nullptr;
     if (!owner)
       return nullptr;
     if (owner->isMain()) {
@@ -404,9 +409,11 @@ const std::string *HostResolver::run_argument(const clang::Expr *expression, con
   return nullptr;
 }
 
-std::optional<double> HostResolver::read_number(const clang::CallExpr &call, const HostFrame &frame) {
-  static const std::set<std::string> kReaders{"atoi", "atol", "atoll", "atof", "stoi", "stol", "stoll", "stoul", "stoull", "stof",
-                                              "stod", "strtol", "strtoul", "strtoll", "strtoull", "strtof", "strtod"};
+std::optional<double> HostResolver::read_number(const clang::CallExpr &call,
+                                                const HostFrame &frame) {
+  static const std::set<std::string> kReaders{
+      "atoi", "atol", "atoll",  "atof",    "stoi",    "stol",     "stoll",  "stoul", "stoull",
+      "stof", "stod", "strtol", "strtoul", "strtoll", "strtoull", "strtof", "strtod"};
   if (!kReaders.contains(callee_name(call)) || call.getNumArgs() == 0)
     return std::nullopt;
   const std::string *text = run_argument(call.getArg(0), frame);
@@ -458,17 +465,22 @@ namespace {
 
 /// The expression with which the constructor of an object, or its class, begins a field; null: there is none.
 const clang::Expr *first_value(const clang::FieldDecl &field, const clang::Expr *construction) {
-  const auto *made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(construction ? construction->IgnoreImplicit() : nullptr);
+  const auto *made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(
+      construction ? construction->IgnoreImplicit() : nullptr);
   const clang::FunctionDecl *definition = nullptr;
   if (made && made->getConstructor()->isDefined(definition)) {
-    for (const clang::CXXCtorInitializer *one : llvm::cast<clang::CXXConstructorDecl>(definition)->inits())
+    for (const clang::CXXCtorInitializer *one :
+         llvm::cast<clang::CXXConstructorDecl>(definition)->inits())
       if (one->isWritten() && one->getMember() == &field)
         return one->getInit();
     if (const auto *body = llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody()))
       for (const clang::Stmt *statement : body->body())
-        if (const auto *assignment = llvm::dyn_cast<clang::BinaryOperator>(statement); assignment && assignment->getOpcode() == clang::BO_Assign)
-          if (const auto *left = llvm::dyn_cast<clang::MemberExpr>(assignment->getLHS()->IgnoreParenImpCasts());
-              left && left->getMemberDecl() == &field && llvm::isa<clang::CXXThisExpr>(left->getBase()->IgnoreParenImpCasts()))
+        if (const auto *assignment = llvm::dyn_cast<clang::BinaryOperator>(statement);
+            assignment && assignment->getOpcode() == clang::BO_Assign)
+          if (const auto *left =
+                  llvm::dyn_cast<clang::MemberExpr>(assignment->getLHS()->IgnoreParenImpCasts());
+              left && left->getMemberDecl() == &field &&
+              llvm::isa<clang::CXXThisExpr>(left->getBase()->IgnoreParenImpCasts()))
             return assignment->getRHS();
   }
   return field.getInClassInitializer();
@@ -501,7 +513,8 @@ std::optional<HostValue> HostResolver::member(const clang::MemberExpr &member,
   if (!value)
     if (const clang::Expr *first = first_value(*field, definition_of(*object->getDecl())))
       if (const auto number = integer(first, HostFrame{}); number && number->number) {
-        assume(object->getDecl()->getNameAsString() + "." + name + " is " + number->text + ", as its class begins it");
+        assume(object->getDecl()->getNameAsString() + "." + name + " is " + number->text +
+               ", as its class begins it");
         return root(symbol, number->number);
       }
   const auto result = value ? integer(value, *own) : std::nullopt;

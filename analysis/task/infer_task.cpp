@@ -97,10 +97,11 @@ private:
       if (!all.roots_of["direct"].contains(root) && all.roots.contains(root) &&
           all.roots.at(root).value)
         symbols.erase(root);
-    std::erase_if(symbols, [&](const std::string &name) { // a mode, an offset: nothing has so many elements
-      const auto root = all.roots.find(name);
-      return root != all.roots.end() && root->second.value && *root->second.value <= 0;
-    });
+    std::erase_if(
+        symbols, [&](const std::string &name) { // a mode, an offset: nothing has so many elements
+          const auto root = all.roots.find(name);
+          return root != all.roots.end() && root->second.value && *root->second.value <= 0;
+        });
     for (const auto &[name, value] : spec_.sizes)
       symbols.insert(name);
     return draft_launch(program_, launch, &symbols, fixed_);

@@ -246,17 +246,23 @@ TEST_CASE("a project's runner carries no credentials and no options, approved or
 }
 
 TEST_CASE("the arguments of a run are those of the makefile's target run, with its variables") {
-  const auto run = [](const std::string &makefile) { return joined(arguments_of_run_target(makefile)); };
-  CHECK(run("program = main\nrun: $(program)\n\t$(LAUNCHER) ./$(program) 10000 200 100\n") == "10000 200 100");
-  CHECK(run("N := 64\nARGS = $(N) data/${N}.txt # small\nrun:\n\t@echo running\n\t./main $(ARGS) > out.txt 2>&1\n") == "64 data/64.txt");
-  CHECK(run("run: main\n\tOMP_NUM_THREADS=4 mpirun -np 2 ./main -n 5 \\\n\t  --seed 3; echo done\n") == "-n 5 --seed 3");
+  const auto run = [](const std::string &makefile) {
+    return joined(arguments_of_run_target(makefile));
+  };
+  CHECK(run("program = main\nrun: $(program)\n\t$(LAUNCHER) ./$(program) 10000 200 100\n") ==
+        "10000 200 100");
+  CHECK(run("N := 64\nARGS = $(N) data/${N}.txt # small\nrun:\n\t@echo running\n\t./main $(ARGS) > "
+            "out.txt 2>&1\n") == "64 data/64.txt");
+  CHECK(run("run: main\n\tOMP_NUM_THREADS=4 mpirun -np 2 ./main -n 5 \\\n\t  --seed 3; echo "
+            "done\n") == "-n 5 --seed 3");
   CHECK(run("run: main\n\t./main 7 $$HOME 9\n") == "7");
   CHECK(run("all: main\n\t./main 7\nclean:\n\trm -f main\n") == "");
   CHECK(run("X = $(X) 1\nrun:\n\t./main $(X) 2\n") != ""); // ends
 }
 
 TEST_CASE("run of .warpwright.toml comes before the makefile, and both before nothing") {
-  const std::map<std::string, std::string> makefile{{"/p/Makefile", "run:\n\t./main 100\n"}, {"/p/main.cu", ""}};
+  const std::map<std::string, std::string> makefile{{"/p/Makefile", "run:\n\t./main 100\n"},
+                                                    {"/p/main.cu", ""}};
   CHECK(joined(settings_of("/p/main.cu", makefile).parse.run.arguments) == "100");
   CHECK(settings_of("/p/main.cu", makefile).parse.run.source == "the target run of Makefile");
   auto both = makefile;

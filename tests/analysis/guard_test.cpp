@@ -106,7 +106,8 @@ TEST_CASE("a limit of memory ends work that holds too much of it at one time") {
   return; // the sanitizer's own allocator is not counted
 #endif
 #endif
-  constexpr Limits kSmall{60s, std::size_t{256} << 20}; // a slow machine takes a second for the pages
+  constexpr Limits kSmall{60s,
+                          std::size_t{256} << 20}; // a slow machine takes a second for the pages
   CHECK(failure_of(kSmall, [] {
           std::vector<std::unique_ptr<char[]>> held;
           for (;;)

@@ -25,7 +25,8 @@ struct Inferred {
   InferredTask task;
 };
 
-Inferred infer(const std::string &source, const std::string &name, const Spec &spec = {}, const ParseSettings &settings = {}) {
+Inferred infer(const std::string &source, const std::string &name, const Spec &spec = {},
+               const ParseSettings &settings = {}) {
   auto unit = parse_stub({"/test/task.cu", source}, settings);
   REQUIRE(unit);
   const clang::FunctionDecl *declaration = (*unit)->find_kernel(name);
@@ -515,7 +516,8 @@ int main(int argc, char **argv) {
   REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
   CHECK(inferred.task.task.sizes.at("n") == 5000);
   CHECK(!inferred.task.task.sizes.contains("mode"));
-  CHECK(std::ranges::find(inferred.task.assumptions, "argv[1] is 5000, from the target run of Makefile") !=
+  CHECK(std::ranges::find(inferred.task.assumptions,
+                          "argv[1] is 5000, from the target run of Makefile") !=
         inferred.task.assumptions.end());
   settings.run.arguments = {"few"};
   CHECK(!infer(source, "scale", {}, settings).task.inferred);
@@ -540,7 +542,8 @@ int main() {
   CHECK(inferred.task.task.sizes == symbolic::Sizes{{"n", 4096}});
 }
 
-TEST_CASE("fields of an object have the values with which its class or its constructor begins them") {
+TEST_CASE(
+    "fields of an object have the values with which its class or its constructor begins them") {
   const Inferred inferred = infer(R"(
 __global__ void fill(float *x, int rows, int columns, int depth) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -567,7 +570,8 @@ int main(int argc, char **argv) {
 )",
                                   "fill");
   REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
-  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"p_rows", 30}, {"p_columns", 20}, {"p_depth", 4}});
+  CHECK(inferred.task.task.sizes ==
+        symbolic::Sizes{{"p_rows", 30}, {"p_columns", 20}, {"p_depth", 4}});
 }
 
 } // namespace
