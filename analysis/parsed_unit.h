@@ -27,7 +27,6 @@ struct SourceFile {
   std::string text;
 };
 
-/// Parse settings. The flags are already translated for Clang (analysis/config/flags.h).
 /// How the project runs its program.
 struct RunCommand {
   std::vector<std::string> arguments; ///< behind the program's name: argv[1] and on
@@ -35,6 +34,7 @@ struct RunCommand {
   bool operator==(const RunCommand &) const = default;
 };
 
+/// Parse settings. The flags are already translated for Clang (analysis/config/flags.h).
 struct ParseSettings {
   std::vector<std::string> flags; ///< "-DN=3", "-I/include", "-std=c++17", ...
   std::string directory = "/";    ///< relative paths in flags start here

@@ -170,7 +170,7 @@ Result<void> align_bias(const Node &node, const std::map<std::string, const Valu
   return {};
 }
 
-/// Whether several query heads of an attention share one head of keys and values.
+/// Returns true for grouped-query attention: there are fewer heads of keys and values than of queries.
 bool has_grouped_heads(const Node &node, const std::map<std::string, const Value *> &values) {
   if (!attention_of(node.op, node.args))
     return false;

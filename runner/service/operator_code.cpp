@@ -30,7 +30,7 @@ std::string_view take_part(std::string_view &chain) {
   return part;
 }
 
-/// Whether an operator of this name makes new tensors and reads nothing but its arguments.
+/// Returns true for operators without side effects: they change no argument, file or generator.
 bool is_functional(std::string_view name, std::string_view overload) {
   return !name.empty() && !overload.empty() && !overload.contains('.') && !name.ends_with('_') &&
          !name.starts_with("__") && !overload.starts_with('_') && !overload.contains("out") &&

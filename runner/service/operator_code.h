@@ -5,9 +5,9 @@
 
 namespace warpwright::runner {
 
-/// Whether the module's code only calls operators of PyTorch that compute new tensors, as regions::python_of() writes
-/// it: such code leaves nothing behind in its process, which may therefore serve any number of these modules. Each
-/// token of the text has to be one of those that such code needs. False for all other code, however harmless.
+/// Returns true if the module's code has no effect but to compute new tensors, as the text that
+/// regions::python_of() writes. One process may then serve any number of such modules. The check reads the text token
+/// by token and accepts only those that this text needs; it returns false for all other code.
 bool only_calls_operators(const model::TorchModule &module);
 
 } // namespace warpwright::runner
