@@ -23,6 +23,7 @@ def add_options(parser):
     parser.add_argument("--dtype", choices=("float32", "bfloat16", "float16"), help="of weights and inputs; default: the module's own")
     parser.add_argument("--train", action="store_true", help="training mode and the backward graph, without dropout")
     parser.add_argument("--only", default="", help="modules whose names begin so, by commas")
+    parser.add_argument("--part", default="0/1", metavar="I/N", help="each N-th module from the I-th: for several GPUs, a command each")
     parser.add_argument("--device", default="cuda", help="cpu: to try the script")
 
 
@@ -43,7 +44,8 @@ def paths_of(options):
 
 def names(options):
     wanted = [one for one in options.only.split(",") if one]
-    return [name for name in paths_of(options) if not wanted or any(name.startswith(one) for one in wanted)]
+    part, parts = map(int, getattr(options, "part", "0/1").split("/"))
+    return [name for name in paths_of(options) if not wanted or any(name.startswith(one) for one in wanted)][part::parts]
 
 
 def loaded(path, dtype):

@@ -7,6 +7,9 @@
 #include "support/model/json.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
 
 namespace warpwright::server {
 namespace {
@@ -128,50 +131,103 @@ void extend_range(json &record, RegionResult &result, const SizedRegion &region,
   record["sizes_verified"] = plan->verified;
 }
 
-} // namespace
+/// Searches regions on several threads, each of which takes the next job that nobody took.
+class RegionSearch {
+public:
+  RegionSearch(const Store &store, runner::BlockingClient &client, const model::DeviceInfo &device,
+               const RegionSearchOptions &options, const RegionSearchEvents &events, std::stop_token stop)
+      : store_(store), client_(client), device_(device), options_(options), events_(events), stop_(std::move(stop)),
+        keys_(options.keys.empty() ? store.keys(Store::Kind::Job) : options.keys) {}
 
-Result<void> search_regions(const Store &store, runner::BlockingClient &client, const model::DeviceInfo &device,
-                            const RegionSearchOptions &options, const RegionSearchEvents &events, std::stop_token stop) {
-  const auto end = std::chrono::steady_clock::now() + options.budget;
-  const std::vector<std::string> keys = options.keys.empty() ? store.keys(Store::Kind::Job) : options.keys;
-  std::size_t done = 0;
-  for (const std::string &key : keys) {
-    ++done;
-    auto job = store.read(Store::Kind::Job, key);
-    if (!job || stop.stop_requested() || std::chrono::steady_clock::now() >= end)
-      continue;
-    const auto stage = [&](const std::string &text) { events.on_stage(key, text); };
+  Result<void> run() {
+    {
+      std::vector<std::jthread> threads;
+      for (int count = std::min(options_.at_once, static_cast<int>(keys_.size())); count > 0; --count)
+        threads.emplace_back([this] { search_next_ones(); });
+    }
+    return result_;
+  }
+
+private:
+  void search_next_ones() {
+    for (std::size_t next = next_++; next < keys_.size(); next = next_++) {
+      Result<void> searched;
+      if (!stop_.stop_requested() && std::chrono::steady_clock::now() < end_)
+        searched = search(keys_[next]);
+      const std::scoped_lock lock(mutex_);
+      if (!searched)
+        result_ = std::unexpected(searched.error());
+      if (!result_)
+        return;
+    }
+  }
+
+  void tell(const std::string &key, const std::string &stage) {
+    const std::scoped_lock lock(mutex_);
+    events_.on_stage(key, stage);
+  }
+
+  void tell(const RegionResult &result) {
+    const std::scoped_lock lock(mutex_);
+    events_.on_result(result, ++done_, keys_.size());
+  }
+
+  Result<void> search(const std::string &key) {
+    auto job = store_.read(Store::Kind::Job, key);
+    if (!job)
+      return {};
+    const auto stage = [&](const std::string &text) { tell(key, text); };
     const SizedRegion region = region_of(*job);
     const auto module = region.module_at(region.hints());
     if (!module)
       return std::unexpected(module.error());
     stage("tracing");
     const TorchEvents torch_events{{}, stage};
-    const TorchOutcome outcome = optimize_torch_module("region " + key.substr(0, 12), key + ".py", *module, client.trace(*module),
-                                                       client, device, options.verify, options.limits, torch_events, stop);
-    RegionResult result = judged(key, outcome, device.kind == "cuda" && options.limits.measure);
+    const TorchOutcome outcome = optimize_torch_module("region " + key.substr(0, 12), key + ".py", *module, client_.trace(*module),
+                                                       client_, device_, options_.verify, options_.limits, torch_events, stop_);
+    RegionResult result = judged(key, outcome, device_.kind == "cuda" && options_.limits.measure);
     if (result.outcome != "no plan" && result.outcome != "not faster") {
-      auto record = record_of(*job, outcome, result, device);
+      auto record = record_of(*job, outcome, result, device_);
       if (record && !region.symbols.empty())
-        extend_range(*record, result, region, outcome, client, device, options, stop, stage);
+        extend_range(*record, result, region, outcome, client_, device_, options_, stop_, stage);
       if (!record) {
         result = {key, "no plan", describe(record.error()), std::nullopt};
-      } else if (auto written = store.write(Store::Kind::Plan, key, *record); !written) {
+      } else if (auto written = store_.write(Store::Kind::Plan, key, *record); !written) {
         return written;
       }
     }
-    if (stop.stop_requested() && result.outcome == "no plan")
-      continue; // it was cut short; the next search repeats it
+    if (stop_.stop_requested() && result.outcome == "no plan")
+      return {}; // it was cut short; the next search repeats it
     if (result.outcome == "no plan" && is_disturbed(outcome)) {
-      events.on_result(result, done, keys.size()); // likewise
-      continue;
+      tell(result); // likewise
+      return {};
     }
     (*job)["searched"] = {{"outcome", result.outcome}, {"reason", result.reason}, {"ratio", result.ratio ? json(*result.ratio) : json()}};
-    if (auto written = store.write(Store::Kind::Job, key, *job); !written)
+    if (auto written = store_.write(Store::Kind::Job, key, *job); !written)
       return written;
-    events.on_result(result, done, keys.size());
+    tell(result);
+    return {};
   }
-  return {};
+
+  const Store &store_;
+  runner::BlockingClient &client_;
+  const model::DeviceInfo &device_;
+  const RegionSearchOptions &options_;
+  const RegionSearchEvents &events_;
+  const std::stop_token stop_;
+  const std::vector<std::string> keys_;
+  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + options_.budget;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_; ///< of what follows, and of calls of `events_`
+  std::size_t done_ = 0;
+  Result<void> result_;
+};
+
+} // namespace
+
+Result<void> search_regions(const Store &store, runner::BlockingClient &client, const model::DeviceInfo &device,
+                            const RegionSearchOptions &options, const RegionSearchEvents &events, std::stop_token stop) {
+  return RegionSearch(store, client, device, options, events, std::move(stop)).run();
 }
 
 } // namespace warpwright::server

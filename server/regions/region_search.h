@@ -17,6 +17,7 @@ struct RegionSearchOptions {
   TorchLimits limits;
   runner::VerifyOptions verify;
   std::chrono::seconds budget{600}; ///< no region starts after it
+  int at_once = 1; ///< regions; a runner whose workers share a GPU measures one while others compile
 };
 
 struct RegionResult {
@@ -26,9 +27,10 @@ struct RegionResult {
   std::optional<double> ratio; ///< to torch.compile in a CUDA graph
 };
 
+/// Calls do not overlap; they come from the threads that search.
 struct RegionSearchEvents {
   std::function<void(const std::string &key, const std::string &stage)> on_stage;
-  std::function<void(const RegionResult &, std::size_t done, std::size_t all)> on_result;
+  std::function<void(const RegionResult &, std::size_t searched, std::size_t all)> on_result;
 };
 
 /// Blocks. If `stop` is requested, it ends early and keeps the results so far.
