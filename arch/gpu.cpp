@@ -29,6 +29,7 @@ Gpu gpu_of_capability(int capability, int multiprocessors, std::int64_t l2_bytes
           .tensor_cores = generation.tensor_cores,
           .inline_ptx = true,
           .clusters = generation.clusters,
+          .vector_atomics = generation.vector_atomics,
           .gangs = generation.gangs,
           .rates = {}};
 }
@@ -36,7 +37,7 @@ Gpu gpu_of_capability(int capability, int multiprocessors, std::int64_t l2_bytes
 /// The CPU backend: an H200 without the features that need inline PTX, so that its plans are also valid on a GPU.
 Gpu cpu() {
   Gpu gpu = *gpu_named("h200");
-  gpu.inline_ptx = gpu.clusters = gpu.gangs = false;
+  gpu.inline_ptx = gpu.clusters = gpu.vector_atomics = gpu.gangs = false;
   gpu.tensor_cores = TensorCores::None;
   return gpu;
 }

@@ -30,6 +30,7 @@ struct Gpu {
   TensorCores tensor_cores{};
   bool inline_ptx = true; ///< false on the CPU backend, as are all features that need PTX
   bool clusters = false;  ///< clusters of blocks that read each other's shared memory
+  bool vector_atomics = false; ///< additions of 2 or 4 floats in global memory at once
   bool gangs = false;     ///< groups of resident blocks that wait for each other were tested here
   Rates rates;
 

@@ -131,6 +131,14 @@ std::string ElementWriter::store_output(const std::string &output, std::span<con
   return statements;
 }
 
+std::string ElementWriter::offset(const std::string &output, const Index &index) const {
+  std::string statements;
+  ElementPass pass(environment_, statements);
+  const model::TensorType type = region_type(graph_, region_, output);
+  const auto offsets = pass.offsets(model::strides_of(type), parse(pass, std::span(&index, 1), type.shape));
+  return pass.offset_text(offsets.front(), type);
+}
+
 const model::Shape &ElementWriter::stored_shape() const {
   return graph_.node(region_.anchor.empty() ? region_.outputs.at(0) : region_.anchor).type().shape;
 }

@@ -56,6 +56,9 @@ public:
   /// Returns statements that compute one output at its own indices, from memory and bound values, and store it.
   std::string store_output(const std::string &output, std::span<const Index> lanes);
 
+  /// Returns the place of an output's element in its memory, in elements.
+  std::string offset(const std::string &output, const Index &index) const;
+
   /// Makes load() use `expression` (of the value's compute type) for `value` at every index, so that families can pass
   /// on values in registers or reduced values. A later bind replaces the expression; an empty one ends it.
   void bind(const std::string &value, const std::string &expression);

@@ -9,6 +9,7 @@
 #include "generator/families/convolution/weight_layouts.h"
 #include "generator/families/recurrent/recurrent.h"
 #include "generator/families/scan/scan.h"
+#include "generator/families/scatter/scatter.h"
 #include "generator/families/windows/depthwise.h"
 #include "generator/families/windows/pool.h"
 #include "generator/families/windows/upsample.h"
@@ -31,6 +32,7 @@ std::span<const elements::Family> all() {
       windows::kUpsampleFamily,
       convolution::kWeightLayoutsFamily,
       recurrent::kRecurrentFamily,
+      scatter::kScatterFamily,
   };
   return kFamilies;
 }

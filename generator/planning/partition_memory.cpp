@@ -3,6 +3,7 @@
 
 #include "generator/elements/memory_view.h"
 #include "generator/ops/attributes.h"
+#include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
 #include "generator/planning/aten_lowering.h"
 #include "generator/planning/channels_last.h"
@@ -28,6 +29,8 @@ bool Partition::in_memory(const std::string &name) const {
 std::int64_t Partition::reuse(const Node &anchor, const ops::GraphIndex &graph) {
   if (ops::is_product(anchor))
     return 64;
+  if (ops::op_of(anchor).kind == ops::Kind::Scatter)
+    return 1;
   if (anchor.op.ends_with("_pool") && ops::find_attribute(anchor, "kernel")) {
     std::int64_t volume = 1;
     const std::size_t rank = graph.node(anchor.inputs[0]).type().shape.size() - 2;

@@ -155,6 +155,8 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
     if ours["search"] == "off" and not ours["force"]:
         return compiled(gm)
     try:
+        if torch.are_deterministic_algorithms_enabled():
+            raise core.CoreError("deterministic algorithms are asked for, and plans may add in any order")
         with override_store(ours["store"]):
             found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))
             session = Session.current

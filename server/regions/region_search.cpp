@@ -66,7 +66,7 @@ RegionResult judged(const std::string &key, const TorchOutcome &outcome, bool is
   const model::Baseline *compiled = baseline(verdict, kCompiled);
   const std::optional<model::Speedup> &speedup = compiled ? compiled->speedup : verdict.speedup;
   if (!speedup) {
-    result.reason = "it has no time";
+    result.reason = verdict.message;
     return result;
   }
   result.ratio = speedup->ratio;

@@ -201,40 +201,75 @@ def take(call):
     return builder.reshape(builder.index_select(builder.reshape(call("self"), (count,)), 0, index), call.shape)
 
 
+def merged_index(call, indices, shape):
+    """One vector of indices for tensors that index neighbouring dimensions of `shape`.
+
+    @return (its name, the first of these dimensions, shape with them as one, the shape of the tensors)"""
+    builder = call.builder
+    dims = [d for d, one in enumerate(indices) if one is not None]
+    first, flat = dims[0], None
+    for d in dims:
+        place = wrapped(builder, call.operand(indices[d], "int64"), shape[d])
+        flat = place if flat is None else builder.binary("add", builder.binary("mul", flat, shape[d]), place)
+    picked, behind = builder.shape(flat), first + len(dims)
+    merged = shape[:first] + (math.prod(shape[first:behind]),) + shape[behind:]
+    return builder.reshape(flat, (math.prod(picked),)), first, merged, picked
+
+
+def are_neighbours(dims):
+    return dims == list(range(dims[0], dims[-1] + 1))
+
+
 @handles("index.Tensor", "_unsafe_index.Tensor")
 def index(call):
     """Indexing with tensors: merges the indexed dimensions and indexes them with one vector."""
     builder, indices = call.builder, list(call["indices"])
     dims = [d for d, i in enumerate(indices) if i is not None]
     shape, x = tuple(call["self"].shape), call("self")
-    if dims != list(range(dims[0], dims[-1] + 1)):
+    if not are_neighbours(dims):
         others = [d for d in range(len(shape)) if d not in dims]
         x = builder.permute(x, dims + others)
-        shape, dims, first = builder.shape(x), list(range(len(dims))), 0
-    else:
-        first = dims[0]
-    flat = None
-    for d, tensor in zip(dims, [i for i in indices if i is not None]):
-        place = wrapped(builder, call.operand(tensor, "int64"), shape[d])
-        flat = place if flat is None else builder.binary("add", builder.binary("mul", flat, shape[d]), place)
-    picked = builder.shape(flat)
-    merged = shape[:first] + (math.prod(shape[first:first + len(dims)]),) + shape[first + len(dims):]
-    x = builder.index_select(builder.reshape(x, merged), first, builder.reshape(flat, (math.prod(picked),)))
-    return builder.reshape(x, shape[:first] + picked + shape[first + len(dims):])
+        shape, indices = builder.shape(x), [indices[d] for d in dims]
+    vector, first, merged, picked = merged_index(call, indices, shape)
+    x = builder.index_select(builder.reshape(x, merged), first, vector)
+    return builder.reshape(x, shape[:first] + picked + merged[first + 1:])
+
+
+def added_at(builder, x, dim, vector, values):
+    """x with the slices of `values` along `dim` added at the indices of a vector."""
+    shape = builder.shape(values)
+    places = builder.reshape(vector, tuple(extent if d == dim else 1 for d, extent in enumerate(shape)))
+    return builder.emit("scatter_add", [x, builder.expand(places, shape), values], {"dim": dim}, builder.dtype(x), builder.shape(x))
 
 
 @handles("index_put")
 def index_put(call):
-    """A write of one value under a mask, as a `where`; other writes stay opaque."""
+    """A write of one value under a mask, as a `where`, and additions at indices; other writes stay opaque."""
     builder, indices, values = call.builder, list(call["indices"]), call["values"]
     if not any(is_mask(i) for i in indices):
-        return NotImplemented
+        dims = [d for d, i in enumerate(indices) if i is not None]
+        if not call["accumulate"] or not dims or not are_neighbours(dims):
+            return NotImplemented
+        shape = tuple(call["self"].shape)
+        vector, first, merged, picked = merged_index(call, indices, shape)
+        values = builder.expand(call("values", call.dtype), shape[:first] + picked + merged[first + 1:])
+        values = builder.reshape(values, merged[:first] + builder.shape(vector) + merged[first + 1:])
+        return builder.reshape(added_at(builder, builder.reshape(call("self"), merged), first, vector, values), shape)
     if len(indices) != 1 or values.numel() != 1:
         raise Refusal("forward writes several values under a mask%s" % position())
     mask = call.operand(indices[0], "bool")
     mask = builder.reshape(mask, builder.shape(mask) + (1,) * (call.rank() - len(builder.shape(mask))))
     value = builder.reshape(call("values", call.dtype), ())
     return builder.where(mask, builder.binary("add", call("self"), value) if call["accumulate"] else value, call("self"))
+
+
+@handles("index_add")
+def index_add(call):
+    if not call.rank() or call.get("alpha", 1) != 1:
+        return NotImplemented
+    builder = call.builder
+    vector = builder.reshape(call("index", "int64"), (call["index"].numel(),))
+    return added_at(builder, call("self"), call.dim(), vector, call("source"))
 
 
 @handles("scatter_add")
