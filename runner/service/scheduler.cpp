@@ -1,6 +1,8 @@
 #include "runner/service/scheduler.h"
-#include "runner/worker/lost_worker.h"
+
+#include "runner/service/operator_code.h"
 #include "runner/service/record.h"
+#include "runner/worker/lost_worker.h"
 #include "support/log.h"
 #include "support/model/json.h"
 
@@ -27,6 +29,13 @@ constexpr std::chrono::seconds kPatience{5}, kLinger{10};
 /// Maximum number of concurrent tracing processes, each of which uses a core for seconds.
 std::size_t most_traces() {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 3, 2, 16);
+}
+
+bool only_call_operators(const Json &modules) {
+  return modules.is_array() && std::ranges::all_of(modules, [](const Json &one) {
+    const auto module = model::torch_module_from_json(one);
+    return module && only_calls_operators(*module);
+  });
 }
 
 std::string lower(std::string text) {
@@ -262,18 +271,27 @@ void Scheduler::start_traces() {
   while (traces_.size() < most_traces() && !waiting_traces_.empty()) {
     WaitingTrace next = std::move(waiting_traces_.front());
     waiting_traces_.pop_front();
-    const auto prepared = std::exchange(prepared_trace_, nullptr);
-    const auto process = prepared ? prepared : make_trace();
+    const bool may_share = only_call_operators(next.modules);
+    std::shared_ptr<TraceProcess> process;
+    if (may_share && !operator_traces_.empty()) {
+      process = std::move(operator_traces_.back());
+      operator_traces_.pop_back();
+    } else if (!(process = std::exchange(prepared_trace_, nullptr))) {
+      process = make_trace();
+    }
     traces_.insert(process);
-    process->start(next.modules, [this, process, done = next.done](rpc::Outcome outcome) {
+    const auto on_done = [this, process, may_share, done = next.done](rpc::Outcome outcome) {
       traces_.erase(process);
+      if (may_share && process->is_ready())
+        operator_traces_.push_back(process);
       done(std::move(outcome));
       start_traces();
       if (prepared_trace_ || dispatching_ || !traces_.empty())
         return;
       prepared_trace_ = make_trace();
       prepared_trace_->prepare();
-    });
+    };
+    process->start(next.modules, on_done, may_share);
     // A traced module will be verified next, so a worker imports torch meanwhile, which takes as
     // long.
     for (const Entry &entry : devices_)
@@ -288,6 +306,8 @@ void Scheduler::stop() {
     process->stop();
   if (const auto prepared = std::exchange(prepared_trace_, nullptr))
     prepared->stop();
+  for (const auto &process : std::exchange(operator_traces_, {}))
+    process->stop();
   if (compile_ahead_)
     compile_ahead_->stop();
   dispatching_ = true; // nothing is dispatched any more

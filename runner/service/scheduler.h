@@ -110,6 +110,7 @@ private:
   std::deque<WaitingTrace> waiting_traces_;
   std::set<std::shared_ptr<TraceProcess>> traces_; ///< running processes
   std::shared_ptr<TraceProcess> prepared_trace_;   ///< imports torch for the next one
+  std::vector<std::shared_ptr<TraceProcess>> operator_traces_; ///< wait for modules that only call operators
   std::vector<std::string> notes_;
   std::vector<Entry> devices_;
   std::unique_ptr<CompileAhead> compile_ahead_;

@@ -27,6 +27,10 @@ std::string last_line(std::string text) {
 void TraceProcess::prepare() {
   if (!spawn())
     return stop(); // start() tries again and reports the error
+  end_when_idle();
+}
+
+void TraceProcess::end_when_idle() {
   timer_.expires_after(settings_.idle);
   timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
     if (const auto self = weak.lock(); !error && self)
@@ -34,10 +38,11 @@ void TraceProcess::prepare() {
   });
 }
 
-void TraceProcess::start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done) {
+void TraceProcess::start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done, bool stays) {
   if (ended_)
     stop();
   done_ = std::move(done);
+  stays_ = stays;
   if (!connection_)
     if (auto spawned = spawn(); !spawned)
       return fail_with(describe(spawned.error()));
@@ -121,7 +126,10 @@ void TraceProcess::finish(rpc::Outcome outcome) {
     return;
   // Posted, because stop() must not run in a handler of the connection that it closes.
   boost::asio::post(executor_, [self = shared_from_this(), done, outcome = std::move(outcome)] {
-    self->stop();
+    if (self->stays_ && outcome && self->connection_)
+      self->end_when_idle();
+    else
+      self->stop();
     done(outcome);
   });
 }

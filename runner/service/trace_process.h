@@ -1,7 +1,6 @@
-// A process that traces torch modules of one request: it reads them, answers with their op graphs, and
-// exits. Tracing measures nothing and needs no GPU, so it waits for no device. Importing torch
+// A process that traces torch modules of a request: it reads them, and answers with their op graphs. Tracing measures nothing and needs no GPU, so it waits for no device. Importing torch
 // takes most of the time and can be done before a request arrives. A process serves only one request,
-// because modules are the user's code. Thread: the service's strand.
+// because modules are the user's code, except for modules that only call operators. Thread: the service's strand.
 #pragma once
 
 #include "runner/isolation/private_directory.h"
@@ -30,11 +29,15 @@ public:
   /// @param modules [{language, source, model, inputs, init_inputs, mode}]
   /// @param done called once, unless stop() comes first, with {traces: [{graph, buffers, call, torch} or {refusal}]}
   /// or an error
-  void start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done);
+  /// @param stays whether the process may serve another request after this one; it then ends after `idle` without one
+  void start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done, bool stays = false);
+  /// True while the process waits for a request.
+  bool is_ready() const { return connection_ && !ended_ && !done_; }
   void stop();
 
 private:
   Result<void> spawn();
+  void end_when_idle();
   void on_closed();
   void read_errors();
   void finish(rpc::Outcome outcome);
@@ -50,6 +53,7 @@ private:
   std::array<char, 4096> block_{};
   std::string last_words_;
   std::function<void(rpc::Outcome)> done_;
+  bool stays_ = false;
   bool ended_ = false; ///< before it got a request
 };
 

@@ -19,19 +19,16 @@ first = not os.path.exists(pids)
 open(pids, 'a').write(f'{os.getpid()}\n')
 if first and pids.endswith('.short-lived'):
     sys.exit(0)
-length = 0
 while True:
-    line = sys.stdin.buffer.readline()
-    if not line:
+    length = 0
+    while line := sys.stdin.buffer.readline().strip():
+        length = int(line.split(b':')[1])
+    if not length:
         sys.exit(0)
-    if not line.strip():
-        break
-    length = int(line.split(b':')[1])
-request = json.loads(sys.stdin.buffer.read(length))
-body = json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'result': {'pid': os.getpid()}}).encode()
-sys.stdout.buffer.write(b'Content-Length: %d\r\n\r\n' % len(body) + body)
-sys.stdout.buffer.flush()
-sys.stdin.buffer.read()
+    request = json.loads(sys.stdin.buffer.read(length))
+    body = json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'result': {'pid': os.getpid()}}).encode()
+    sys.stdout.buffer.write(b'Content-Length: %d\r\n\r\n' % len(body) + body)
+    sys.stdout.buffer.flush()
 )";
 
 class Traces {
@@ -77,10 +74,10 @@ public:
   }
 
   /// Process id of whoever answers; 0: nobody.
-  int ask() {
+  int ask(bool stays = false) {
     std::optional<rpc::Outcome> answer;
     process_->start(rpc::Json::array({{{"source", ""}}}),
-                    [&](rpc::Outcome outcome) { answer = std::move(outcome); });
+                    [&](rpc::Outcome outcome) { answer = std::move(outcome); }, stays);
     run_until([&] { return answer.has_value(); });
     return answer && *answer ? (**answer)["pid"].get<int>() : 0;
   }
@@ -124,6 +121,16 @@ TEST_CASE("a prepared process that nobody asks ends, and the next trace starts o
   CHECK(traces.ask() == traces.started().back());
   if (traces.started().size() == 2)
     CHECK(is_gone(traces.started()[0]));
+}
+
+TEST_CASE("a process that stays answers the next trace too, and one that does not has ended") {
+  Traces traces("pids");
+  const int first = traces.ask(true);
+  CHECK(traces.process().is_ready());
+  CHECK(traces.ask(false) == first);
+  CHECK_FALSE(traces.process().is_ready());
+  CHECK(traces.ask() != first);
+  CHECK(is_gone(first));
 }
 
 } // namespace

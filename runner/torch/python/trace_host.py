@@ -1,9 +1,10 @@
 """Main program of a trace: `python3 trace_host.py`.
 
-The program reads one JSON-RPC request from stdin, `trace` {modules}, and writes the answer to
-stdout: {traces}, with {graph, buffers, call, torch} or {refusal: one sentence} for each module. It
-imports torch before it reads the request, which may come much later. The user's code runs in this
-process, which starts in its enclosure (docs/isolation.md). Thread: one.
+The program reads JSON-RPC requests from stdin, `trace` {modules}, until stdin ends, and writes the
+answers to stdout: {traces}, with {graph, buffers, call, torch} or {refusal: one sentence} for each
+module. It imports torch before it reads a request, which may come much later. The user's code runs
+in this process, which starts in its enclosure (docs/isolation.md); the runner sends a second
+request only if all modules do nothing but call operators. Thread: one.
 """
 
 import contextlib
@@ -44,13 +45,11 @@ def main():
     worker_process.prepare_environment()
     with contextlib.suppress(ImportError):  # on this error, answer_of() refuses
         import tracing.attempts
-    request = process_messages.read_message(sys.stdin.buffer)
-    if request is None:
-        return 0
-    answers = [answer_of(module) for module in request["params"]["modules"]]
-    body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"traces": answers}}, allow_nan=False).encode()
-    out.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-    out.flush()
+    while (request := process_messages.read_message(sys.stdin.buffer)) is not None:
+        answers = [answer_of(module) for module in request["params"]["modules"]]
+        body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"traces": answers}}, allow_nan=False).encode()
+        out.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        out.flush()
     return 0
 
 
