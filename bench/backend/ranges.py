@@ -97,6 +97,9 @@ def measured(path, options):
         row["report"] = str(warpwright.report(layer.model))
         plain.compile()
         mark = search.Dimensions(plain, layer.dynamic())
+        mark.mark(layer.example, {})
+        for model in (plain, layer.model):  # both are compiled at these sizes, on which Inductor's choices depend
+            model(*layer.example)
         sizes, right = random.Random(5), 0
         wrong = []
         for number in range(options.sizes):
