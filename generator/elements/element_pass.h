@@ -69,6 +69,9 @@ private:
   /// Loads from parts that all lie in memory, where all lanes are in the same part: chooses the address and loads once.
   /// A branch around a load for each part would keep loads of other elements from overlapping.
   std::optional<LaneValues> cat_in_memory(const model::Node &node, const ops::Lanes &lanes);
+  /// Parts of one value, in another order: chooses the place and computes the element once. Where lanes share a part,
+  /// branches are better, since they keep vectors.
+  std::optional<LaneValues> cat_of_one(const model::Node &node, const ops::Lanes &lanes);
   ops::Lanes broadcast(const ops::Lanes &lanes, const model::Shape &to) const;
 
   /// "0 <= form && form < size" without what always holds; empty: always true; "false": never.

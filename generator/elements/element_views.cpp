@@ -184,8 +184,62 @@ std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const ops
   return name_values(ops::compute_type_of(dtype), parts);
 }
 
+std::optional<LaneValues> ElementPass::cat_of_one(const Node &node, const ops::Lanes &lanes) {
+  const std::size_t dim = ops::integer_attribute(node, "dim");
+  const std::string &first = node.inputs[0];
+  const std::string &whole = ops::is_view(graph_.node(first)) ? graph_.node(first).inputs[0] : first;
+  ops::Lanes places;
+  std::vector<std::string> choices(lanes.size());
+  std::vector<char> is_known(lanes.size(), 0);
+  bool share_parts = lanes.size() > 1;
+  std::int64_t start = 0;
+  for (const std::string &input : node.inputs) {
+    const Node &part = graph_.node(input);
+    const ops::FromResult from_result = ops::is_view(part) ? ops::op_of(part).from_result : nullptr;
+    if (!from_result || part.inputs[0] != whole || environment_.input_numbers.contains(input) ||
+        part.type().dtype != node.type().dtype || part.type().shape.size() != node.type().shape.size() ||
+        environment_.bound.contains(input) || pinned_.contains(input))
+      return std::nullopt;
+    ops::Lanes moved = lanes;
+    for (auto &lane : moved)
+      lane[dim] = math_.add(lane[dim], symbolic::IndexMath::constant(-start));
+    const ops::ViewSource source = from_result(math_, part, graph_.node(whole).type().shape, moved);
+    if (std::ranges::any_of(source.guards, [](const auto &guards) { return !guards.empty(); }))
+      return std::nullopt;
+    const std::int64_t end = start + part.type().shape[dim];
+    const std::string first_lane = inside(lanes[0][dim], start, end - 1);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (places.size() <= i)
+        places.push_back(source.lanes[i]);
+      for (std::size_t d = 0; d < places[i].size(); ++d)
+        if (d != dim && (source.lanes[i].size() != places[i].size() || source.lanes[i][d] != places[i][d]))
+          return std::nullopt;
+      const std::string condition = inside(lanes[i][dim], start, end - 1);
+      share_parts = share_parts && condition == first_lane;
+      if (condition == "false")
+        continue;
+      if (condition.empty()) {
+        is_known[i] = 1;
+        places[i] = source.lanes[i];
+      }
+      const std::string place = math_.text(source.lanes[i][dim]);
+      choices[i] += end == node.type().shape[dim] ? place : "(" + condition + ") ? " + place + " : ";
+    }
+    start = end;
+  }
+  if (share_parts)
+    return std::nullopt;
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    if (!is_known[i])
+      places[i][dim] = math_.atom(name_values("int", {choices[i]}).front(),
+                                  {0, graph_.node(whole).type().shape[dim] - 1});
+  return evaluate(whole, places);
+}
+
 LaneValues ElementPass::cat(const Node &node, const ops::Lanes &lanes) {
   if (auto values = cat_in_memory(node, lanes))
+    return *std::move(values);
+  if (auto values = cat_of_one(node, lanes))
     return *std::move(values);
   const std::size_t dim = ops::integer_attribute(node, "dim");
   const LaneValues results = declare(ops::compute_type_of(node.type().dtype),

@@ -2,6 +2,7 @@
 #include "generator/planning/partition_work.h"
 
 #include "generator/elements/element_forward.h"
+#include "generator/elements/evaluations.h"
 #include "generator/families/registry.h"
 #include "generator/ops/attributes.h"
 #include "generator/ops/op_traits.h"
@@ -117,6 +118,11 @@ void Partition::grow_by_family(Draft &draft) {
     if (std::ranges::any_of(node(name).inputs, blocked))
       return;
   draft.members.insert(members.begin(), members.end());
+  for (const std::string &name : members)
+    for (const std::string &input : node(name).inputs)
+      if (!members.contains(input) && ops::is_pointwise(node(input)) &&
+          elements::is_computed_too_often(graph_, input, members))
+        costly_.insert(input);
 }
 
 bool Partition::depends_on(const std::string &value, const std::set<std::string> &members) const {

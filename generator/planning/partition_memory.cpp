@@ -49,7 +49,7 @@ void Partition::choose_memory() {
     if (!live(value.name) || owner_.contains(value.name) || !ops::is_inline(value))
       continue;
     if (graph_.is_result(value.name) || places_.contains(value.name) || wanted_by_library(value) ||
-        worth_memory(value)) {
+        costly_.contains(value.name) || worth_memory(value)) {
       memory_.insert(value.name);
       join_parts(value);
     }

@@ -92,6 +92,7 @@ private:
   const ops::GraphIndex &graph_;
   const AnchorChoices &choices_;
   std::set<std::string> live_, memory_;
+  std::set<std::string> costly_; ///< values that regions would compute too often
   std::map<std::string, model::Shape> strides_;
   std::map<std::string, elements::Place> places_; ///< of parts of values in joined_
   std::set<std::string> joined_;                  ///< values in memory that only their parts' regions write

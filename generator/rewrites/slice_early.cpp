@@ -1,13 +1,15 @@
 // Slices moved before the computation that they cut: the last token's logits need only the last token's row. A slice
 // moves before a node without other readers: pointwise ops, products, norms and softmax along other dimensions,
 // reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1. Several slices that
-// share no element (halves, chunks) move before a pointwise op: each element is still computed once.
+// share no element (halves, chunks) move before a pointwise op: each element is still computed once. Slices that one
+// `cat` puts in another order stay: a kernel chooses the place and computes the element once.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
 #include <algorithm>
+#include <set>
 
 namespace warpwright::rewrites {
 namespace {
@@ -114,11 +116,12 @@ bool share_elements(const Slice &a, const Slice &b) {
   return a.step != b.step || (a.start - b.start) % a.step == 0;
 }
 
-/// Returns true where all readers of the value are slices of the dimension and share no element.
+/// Returns true where all readers of the value are slices of the dimension, share no element and are not joined again.
 bool is_cut_apart(const GraphFacts &facts, const std::string &value, std::int64_t dim) {
   if (facts.index().is_result(value))
     return false;
   std::vector<Slice> slices;
+  std::set<std::string> readers;
   for (const model::Node *reader : facts.index().users(value)) {
     if (reader->op != op::slice || ops::integer_attribute(*reader, "dim") != dim)
       return false;
@@ -127,8 +130,10 @@ bool is_cut_apart(const GraphFacts &facts, const std::string &value, std::int64_
                             [&](const Slice &other) { return share_elements(slice, other); }))
       return false;
     slices.push_back(slice);
+    for (const model::Node *user : facts.index().users(reader->name))
+      readers.insert(user->name);
   }
-  return true;
+  return slices.size() < 2 || readers.size() != 1 || facts.node(*readers.begin()).op != op::cat;
 }
 
 } // namespace

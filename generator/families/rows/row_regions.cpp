@@ -2,6 +2,7 @@
 // family's analysis accepts the larger region; see row_regions.h.
 #include "generator/families/rows/row_regions.h"
 
+#include "generator/elements/evaluations.h"
 #include "generator/families/rows/row_program.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
@@ -27,18 +28,28 @@ public:
     // A region that the analysis refuses from the start is not grown; its family reports the reason.
     if (!fits(nodes_))
       return elements::region_of(graph_, nodes_, anchor_);
+    const std::set<std::string> start = nodes_;
+    grow();
+    if (auto left = computed_too_often(); !left.empty()) {
+      left_out_ = std::move(left);
+      nodes_ = start;
+      grow();
+    }
+    return elements::region_of(graph_, nodes_, first_anchor());
+  }
+
+private:
+  void grow() {
     bool grew = true;
     while (grew) {
       grew = false;
       for (const std::string &candidate : candidates())
         grew |= try_to_add(candidate);
     }
-    return elements::region_of(graph_, nodes_, first_anchor());
   }
 
-private:
   bool may_join(const Node &node) const {
-    if (taken_.contains(node.name) || nodes_.contains(node.name) || ops::is_buffer_leaf(node))
+    if (taken_.contains(node.name) || left_out_.contains(node.name) || nodes_.contains(node.name) || ops::is_buffer_leaf(node))
       return false;
     return ops::is_generated(node) || ops::is_inline(node) || is_row_anchor(node) ||
            node.op == op::item;
@@ -91,6 +102,28 @@ private:
     return true;
   }
 
+  /// Producers that cost more to compute for each of their readers than to store once; of a chain of them, the last.
+  std::set<std::string> computed_too_often() const {
+    std::set<std::string> behind, found; // `behind`: what depends on a reduction of the region
+    for (const Node &node : graph_.graph().nodes)
+      if (nodes_.contains(node.name) &&
+          (is_row_anchor(node) ||
+           std::ranges::any_of(node.inputs, [&](const auto &input) { return behind.contains(input); })))
+        behind.insert(node.name);
+    const auto is_costly = [&](const std::string &name) {
+      if (!nodes_.contains(name) || behind.contains(name) || !ops::is_pointwise(graph_.node(name)) ||
+          goes_out(name, nodes_))
+        return false;
+      return elements::is_computed_too_often(graph_, name, nodes_);
+    };
+    for (const std::string &name : nodes_)
+      if (is_costly(name) && std::ranges::none_of(graph_.users(name), [&](const Node *user) {
+            return is_costly(user->name);
+          }))
+        found.insert(name);
+    return found;
+  }
+
   bool goes_out(const std::string &name, const std::set<std::string> &inside) const {
     return graph_.is_result(name) || std::ranges::any_of(graph_.users(name), [&](const Node *user) {
              return !inside.contains(user->name);
@@ -141,6 +174,7 @@ private:
 
   const ops::GraphIndex &graph_;
   const std::set<std::string> &taken_;
+  std::set<std::string> left_out_; ///< values that are stored before the region
   std::set<std::string> nodes_;
   std::string anchor_;
 };

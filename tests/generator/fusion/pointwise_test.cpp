@@ -351,3 +351,32 @@ TEST_CASE("A border that vectors end at is one condition for all their lanes") {
   CHECK(has_only_vectors(source_of(graph)));
   check(graph, 1e-6);
 }
+
+TEST_CASE("Parts of one value in another order are chosen by their index, and computed once") {
+  for (const std::int64_t cut : {1, 61, 64}) {
+    CAPTURE(cut);
+    GraphBuilder g;
+    const std::string y = g.op("exp", {g.input("x", {410, 96})});
+    const auto part = [&](std::int64_t start, std::int64_t stop) {
+      return g.op("slice", {y},
+                  {{"dim", std::int64_t{1}}, {"start", start}, {"stop", stop}, {"step", std::int64_t{1}}});
+    };
+    const model::Graph graph =
+        g.graph({g.op("cat", {part(cut, 96), part(0, cut)}, {{"dim", std::int64_t{1}}})});
+    const std::string source = source_of(graph);
+    const std::string kernel = source.substr(source.find("extern \"C\""));
+    const auto count = [&](const std::string &text) {
+      int found = 0;
+      for (std::size_t at = kernel.find(text); at != std::string::npos; at = kernel.find(text, at + 1))
+        ++found;
+      return found;
+    };
+    if (cut % 4 != 0) {
+      CHECK(kernel.contains(" ? "));
+      CHECK(count("expf(") == count("out0["));
+    } else { // at the border of a vector, a branch keeps vectors
+      CHECK(kernel.contains("warpwright_vector<float, 4>"));
+    }
+    check(graph, 1e-6);
+  }
+}

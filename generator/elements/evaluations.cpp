@@ -1,0 +1,88 @@
+#include "generator/elements/evaluations.h"
+
+#include "generator/ops/names.h"
+#include "generator/ops/op_traits.h"
+
+#include <algorithm>
+#include <map>
+
+namespace warpwright::elements {
+namespace {
+
+using model::Node;
+
+// In units of ops::recompute_cost().
+constexpr int kMostCost = 1000;
+/// Cost up to which an element is rather computed again than stored and read.
+constexpr double kCostOfMemory = 30;
+constexpr std::size_t kMostPaths = 64; ///< beyond that, a value is computed often enough for every purpose
+
+/// Numbers of elements that are computed, by the views between the value and where it is needed. Readers behind the
+/// same views ask for the same elements.
+using Paths = std::map<std::string, double>;
+
+double elements_of(const ops::GraphIndex &graph, const std::string &value) {
+  return static_cast<double>(model::elements_of(graph.node(value).type().shape));
+}
+
+void add(Paths &paths, const std::string &path, double elements) {
+  if (paths.size() < kMostPaths)
+    paths[path] = std::max(paths[path], elements);
+}
+
+/// Cost of an element from memory or from values with loops of their own, at most kMostCost.
+int cost_in_place(const ops::GraphIndex &graph, const std::string &value) {
+  int cost = ops::recompute_cost(graph.node(value));
+  for (const std::string &input : graph.node(value).inputs)
+    if (cost < kMostCost && ops::is_inline(graph.node(input)))
+      cost += cost_in_place(graph, input);
+  return std::min(cost, kMostCost);
+}
+
+} // namespace
+
+double evaluations(const ops::GraphIndex &graph, const std::string &value,
+                   const std::set<std::string> &nodes) {
+  const auto &all = graph.graph().nodes;
+  const std::size_t first = graph.position(value);
+  std::map<std::string, Paths> paths;
+  for (std::size_t at = all.size(); at-- > first + 1;) {
+    const Node &node = all[at];
+    if (!nodes.contains(node.name))
+      continue;
+    const bool is_inline = ops::is_inline(node);
+    Paths own = std::move(paths[node.name]);
+    if (own.empty() && is_inline)
+      add(own, "", elements_of(graph, node.name)); // nothing in the region reads it: it is stored
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::string &input = node.inputs[i];
+      if (input != value && !nodes.contains(input))
+        continue;
+      Paths &of_input = paths[input];
+      const double elements = elements_of(graph, input);
+      if (!is_inline)
+        add(of_input, "", elements);
+      for (const auto &[path, count] : own) {
+        if (node.op == op::cat)
+          add(of_input, path + "/" + node.name + "." + std::to_string(i),
+              count * elements / elements_of(graph, node.name));
+        else if (ops::is_view(node) && node.op != op::reshape)
+          add(of_input, path + "/" + node.name, std::min(count, elements_of(graph, node.name)));
+        else
+          add(of_input, path, std::min(count, elements));
+      }
+    }
+  }
+  double total = 0;
+  for (const auto &[path, elements] : paths[value])
+    total += elements;
+  return total / std::max(1.0, elements_of(graph, value));
+}
+
+bool is_computed_too_often(const ops::GraphIndex &graph, const std::string &value,
+                           const std::set<std::string> &nodes) {
+  const double again = evaluations(graph, value, nodes) - 1;
+  return again > 0 && again * cost_in_place(graph, value) > kCostOfMemory;
+}
+
+} // namespace warpwright::elements
