@@ -360,7 +360,7 @@ std::optional<HostValue> HostResolver::call(const clang::CallExpr &call, const H
     if (auto value = inlined(body->getBody(), inner))
       return value;
   }
-  const std::string_view text = unit_.text_of(call.getSourceRange());
+  const std::string_view text = unit_.text_anywhere(call.getSourceRange());
   return call.getType()->isIntegralOrEnumerationType() && !text.empty()
              ? std::optional(root(symbol_name(text), std::nullopt))
              : std::nullopt;

@@ -1,6 +1,7 @@
-// Visitors that fill the index of host code: one for the main file, one for the user's headers.
+// The visitor that fills the index of host code, and questions to the index.
 // Thread: the unit's thread.
 #include "analysis/task/host_program.h"
+#include "analysis/stub/stub_headers.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 
@@ -8,24 +9,6 @@
 
 namespace warpwright::analysis {
 namespace {
-
-/// Indexes the assignments in headers.
-class HeaderIndexer : public clang::RecursiveASTVisitor<HeaderIndexer> {
-public:
-  explicit HeaderIndexer(HostProgram &program) : program_(program) {}
-
-  bool VisitBinaryOperator(clang::BinaryOperator *assignment) {
-    if (const auto *variable =
-            assignment->getOpcode() == clang::BO_Assign
-                ? llvm::dyn_cast<clang::DeclRefExpr>(assignment->getLHS()->IgnoreParenImpCasts())
-                : nullptr)
-      program_.assignments[variable->getDecl()].push_back(assignment->getRHS());
-    return true;
-  }
-
-private:
-  HostProgram &program_;
-};
 
 class Indexer : public clang::RecursiveASTVisitor<Indexer> {
 public:
@@ -142,6 +125,13 @@ const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function) {
   return function->getCanonicalDecl();
 }
 
+/// Whether a declaration is neither a system header's nor a built-in one.
+bool is_users(const clang::SourceManager &sources, clang::SourceLocation location) {
+  location = sources.getExpansionLoc(location);
+  return location.isValid() && !sources.isInSystemHeader(location) &&
+         !sources.getFilename(location).starts_with(llvm::StringRef(kStubDirectory));
+}
+
 bool is_pattern(const clang::FunctionDecl *function) {
   return function && function->isDependentContext();
 }
@@ -150,16 +140,9 @@ bool is_pattern(const clang::FunctionDecl *function) {
 
 HostProgram::HostProgram(const ParsedUnit &unit) : unit_(unit) {
   Indexer indexer(*this);
-  for (clang::Decl *declaration : unit.top_level_declarations())
-    indexer.TraverseDecl(declaration);
-  const clang::SourceManager &sources = unit.sources();
-  HeaderIndexer headers(*this);
   for (clang::Decl *declaration : unit.context().getTranslationUnitDecl()->decls())
-    if (auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
-        function && function->doesThisDeclarationHaveABody() && !function->isDependentContext() &&
-        !sources.isInMainFile(sources.getExpansionLoc(function->getLocation())) &&
-        !sources.isInSystemHeader(sources.getExpansionLoc(function->getLocation())))
-      headers.TraverseDecl(function);
+    if (!declaration->isImplicit() && is_users(unit.sources(), declaration->getLocation()))
+      indexer.TraverseDecl(declaration);
 }
 
 std::vector<HostLaunch> HostProgram::launches_of(const clang::FunctionDecl &kernel) const {

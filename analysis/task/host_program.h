@@ -1,4 +1,5 @@
-// Index of a file's host code: launches, calls and assignments.
+// Index of the host code of a translation unit: launches, calls and assignments in the file, in the
+// user's headers, and in the source that includes the file.
 //
 // Instantiations of templates are visited, so the launch in `template <class T> void run(T *x)` is
 // seen with its types. Launches in patterns come last, for templates that nothing instantiates.
@@ -47,8 +48,7 @@ public:
   const std::vector<HostCall> &calls_named(const std::string &name) const;
   /// The range of the loop variable in `for (int n : {64, 256})`, or null.
   const clang::Expr *range_of(const clang::ValueDecl &variable) const;
-  /// The right-hand sides assigned to a variable after its declaration, in order. Assignments in
-  /// the user's headers are included.
+  /// The right-hand sides assigned to a variable after its declaration, in order.
   std::vector<const clang::Expr *> assignments_to(const clang::ValueDecl &variable) const;
   /// The last value assigned to a variable before a place, or null. An assignment in a branch
   /// counts only inside of that branch.
