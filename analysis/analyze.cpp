@@ -5,6 +5,7 @@
 // name if the declaration is unknown.
 #include "analysis/analyze.h"
 #include "analysis/spec_diagnostics.h"
+#include "analysis/task/infer_task.h"
 
 #include <algorithm>
 #include <map>
@@ -68,6 +69,9 @@ void link(const Calls &calls, FileFacts &facts) {
 
 void add_tasks(const ParsedUnit &unit, const std::vector<clang::FunctionDecl *> &declarations,
                std::vector<Kernel> &kernels) {
+  if (declarations.empty())
+    return;
+  const HostProgram program(unit);
   for (clang::FunctionDecl *declaration : declarations) {
     const std::optional<Range> name = unit.range_of(declaration->getNameInfo().getSourceRange());
     const auto kernel = std::ranges::find_if(kernels, [&](const Kernel &candidate) {
@@ -79,7 +83,7 @@ void add_tasks(const ParsedUnit &unit, const std::vector<clang::FunctionDecl *> 
       kernel->slice = std::move(*slice);
     else
       kernel->slice_error = describe(slice.error());
-    kernel->task = infer_task(unit, *declaration, *kernel, kernel->slice);
+    kernel->task = infer_task(program, *declaration, *kernel, kernel->slice, {});
   }
 }
 

@@ -63,8 +63,18 @@ std::string symbol_name(std::string_view text) {
 } // namespace
 
 HostResolver::HostResolver(const HostProgram &program, const std::set<std::string> *symbols,
-                           const std::set<std::string> &fixed)
-    : program_(program), unit_(program.unit()), symbols_(symbols), fixed_(fixed) {}
+                           const std::set<std::string> &fixed, const HostMoment *moment)
+    : program_(program), unit_(program.unit()), symbols_(symbols), fixed_(fixed), moment_(moment) {}
+
+std::optional<std::int64_t> HostResolver::in_run(const clang::Expr *expression,
+                                                 const HostFrame &frame) const {
+  return moment_ ? moment_->integer(expression, frame.function) : std::nullopt;
+}
+
+std::optional<std::int64_t> HostResolver::in_run(const clang::ValueDecl &variable,
+                                                 const HostFrame &frame) const {
+  return moment_ ? moment_->integer(variable, frame.function) : std::nullopt;
+}
 
 bool HostResolver::is_symbol(const std::string &name) const {
   return symbols_ ? symbols_->contains(name) : !fixed_.contains(name);
@@ -97,6 +107,9 @@ std::optional<HostValue> HostResolver::integer(const clang::Expr *expression,
   if (!value)
     value = compute(expression, frame);
   --depth_;
+  if (!value)
+    if (const auto number = in_run(expression, frame))
+      value = make_value(*number);
   return value;
 }
 
@@ -254,7 +267,7 @@ std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declarat
   if (!definition && !range)
     value = given_through_pointer(declaration);
   if (!value)
-    return root(name, std::nullopt);
+    return root(name, in_run(declaration, *own));
   return value->number ? root(name, value->number) : *value;
 }
 
@@ -323,7 +336,7 @@ std::optional<HostValue> HostResolver::parameter(const clang::ParmVarDecl &decla
   if (const std::size_t arguments = unit_.run_command().arguments.size();
       arguments > 0 && owner && owner->isMain() && declaration.getFunctionScopeIndex() == 0)
     return make_value(static_cast<std::int64_t>(arguments) + 1);
-  return root(declaration.getNameAsString(), std::nullopt);
+  return root(declaration.getNameAsString(), in_run(declaration, *own));
 }
 
 const clang::Expr *HostResolver::argument_of(const clang::CallExpr &call, unsigned index) {
@@ -362,7 +375,7 @@ std::optional<HostValue> HostResolver::call(const clang::CallExpr &call, const H
   }
   const std::string_view text = unit_.text_anywhere(call.getSourceRange());
   return call.getType()->isIntegralOrEnumerationType() && !text.empty()
-             ? std::optional(root(symbol_name(text), std::nullopt))
+             ? std::optional(root(symbol_name(text), in_run(&call, frame)))
              : std::nullopt;
 }
 
@@ -518,7 +531,9 @@ std::optional<HostValue> HostResolver::member(const clang::MemberExpr &member,
         return root(symbol, number->number);
       }
   const auto result = value ? integer(value, *own) : std::nullopt;
-  return !result || result->number ? root(symbol, result ? result->number : std::nullopt) : *result;
+  if (!result)
+    return root(symbol, in_run(&member, frame));
+  return result->number ? root(symbol, result->number) : *result;
 }
 
 std::optional<HostValue> HostResolver::elements(const clang::Expr *bytes, int element_bytes,

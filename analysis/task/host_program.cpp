@@ -1,6 +1,7 @@
 // The visitor that fills the index of host code, and questions to the index.
 // Thread: the unit's thread.
 #include "analysis/task/host_program.h"
+#include "analysis/task/host_run.h"
 #include "analysis/stub/stub_headers.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -117,14 +118,6 @@ private:
   std::vector<const clang::Stmt *> branches_; ///< branches around the visited statement
 };
 
-const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function) {
-  if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())
-    return pattern->getCanonicalDecl();
-  if (const clang::FunctionTemplateDecl *primary = function->getPrimaryTemplate())
-    return primary->getTemplatedDecl()->getCanonicalDecl();
-  return function->getCanonicalDecl();
-}
-
 /// Whether a declaration is neither a system header's nor a built-in one.
 bool is_users(const clang::SourceManager &sources, clang::SourceLocation location) {
   location = sources.getExpansionLoc(location);
@@ -138,11 +131,27 @@ bool is_pattern(const clang::FunctionDecl *function) {
 
 } // namespace
 
+const clang::FunctionDecl *HostProgram::pattern_of(const clang::FunctionDecl *function) {
+  if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())
+    return pattern->getCanonicalDecl();
+  if (const clang::FunctionTemplateDecl *primary = function->getPrimaryTemplate())
+    return primary->getTemplatedDecl()->getCanonicalDecl();
+  return function->getCanonicalDecl();
+}
+
 HostProgram::HostProgram(const ParsedUnit &unit) : unit_(unit) {
   Indexer indexer(*this);
   for (clang::Decl *declaration : unit.context().getTranslationUnitDecl()->decls())
     if (!declaration->isImplicit() && is_users(unit.sources(), declaration->getLocation()))
       indexer.TraverseDecl(declaration);
+}
+
+HostProgram::~HostProgram() = default;
+
+const HostRun &HostProgram::run() const {
+  if (!run_)
+    run_ = std::make_unique<HostRun>(*this);
+  return *run_;
 }
 
 std::vector<HostLaunch> HostProgram::launches_of(const clang::FunctionDecl &kernel) const {
@@ -152,6 +161,8 @@ std::vector<HostLaunch> HostProgram::launches_of(const clang::FunctionDecl &kern
       found.push_back(launch);
   std::ranges::stable_sort(
       found, {}, [](const HostLaunch &launch) { return is_pattern(launch.enclosing) ? 1 : 0; });
+  if (found.empty())
+    found = run().launches_of(kernel);
   return found;
 }
 

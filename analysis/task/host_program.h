@@ -10,6 +10,7 @@
 #include "analysis/parsed_unit.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,12 @@ struct PassedFunction {
   HostCall called; ///< the call of the parameter inside that callee
 };
 
+class HostRun;
+
 class HostProgram {
 public:
   explicit HostProgram(const ParsedUnit &unit);
+  ~HostProgram();
 
   /// Launches of a kernel, in text order. A template's pattern matches all of its specializations.
   /// Launches in patterns come last.
@@ -58,7 +62,12 @@ public:
   const clang::Expr *member_assignment(const clang::ValueDecl &variable,
                                        const std::string &member) const;
 
+  /// The first declaration of a function; of the template for a specialization.
+  static const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function);
+
   const ParsedUnit &unit() const { return unit_; }
+  /// What a run of the program does; runs it when it is asked for the first time.
+  const HostRun &run() const;
 
   std::vector<HostLaunch> launches;
   std::map<std::string, std::vector<HostCall>> calls;
@@ -73,6 +82,7 @@ public:
 
 private:
   const ParsedUnit &unit_;
+  mutable std::unique_ptr<HostRun> run_;
 };
 
 /// Removes parentheses, implicit nodes, copies, explicit casts and similar wrappers.

@@ -22,10 +22,10 @@ using Kind = model::Distribution::Kind;
 
 class Inference {
 public:
-  Inference(const ParsedUnit &unit, const clang::FunctionDecl &kernel, const Kernel &facts,
+  Inference(const HostProgram &program, const clang::FunctionDecl &kernel, const Kernel &facts,
             const std::string &slice, Spec spec)
-      : unit_(unit), kernel_(kernel), facts_(facts), slice_(slice), spec_(std::move(spec)),
-        program_(unit), fixed_(fixed_names(unit, slice)) {}
+      : unit_(program.unit()), kernel_(kernel), facts_(facts), slice_(slice),
+        spec_(std::move(spec)), program_(program), fixed_(fixed_names(unit_, slice)) {}
 
   InferredTask run() {
     find_launch();
@@ -445,7 +445,7 @@ private:
   const Kernel &facts_;
   const std::string &slice_;
   Spec spec_;
-  HostProgram program_;
+  const HostProgram &program_;
   std::set<std::string> fixed_;
   LaunchDraft draft_;
   std::optional<Probe> measured_;
@@ -457,9 +457,14 @@ private:
 
 InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
                         const Kernel &facts, const std::string &slice, const Spec &spec) {
-  CommentSpec above = spec_above(unit, kernel);
+  return infer_task(HostProgram(unit), kernel, facts, slice, spec);
+}
+
+InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &kernel,
+                        const Kernel &facts, const std::string &slice, const Spec &spec) {
+  CommentSpec above = spec_above(program.unit(), kernel);
   merge(above.spec, spec);
-  InferredTask result = Inference(unit, kernel, facts, slice, std::move(above.spec)).run();
+  InferredTask result = Inference(program, kernel, facts, slice, std::move(above.spec)).run();
   if (above.error) {
     result.missing.push_back({"spec", above.error->message});
     result.inferred = false;
