@@ -14,6 +14,7 @@
 #include <clang/Lex/Lexer.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace warpwright::analysis {
 namespace {
@@ -89,6 +90,12 @@ const clang::FunctionDecl *kernel_named_by(const clang::Expr *expression) {
 }
 
 } // namespace
+
+const ParsedUnit::Units &ParsedUnit::other_units() const {
+  if (const auto parse = std::exchange(parse_others_, nullptr))
+    others_ = parse();
+  return others_;
+}
 
 bool ParsedUnit::is_in_file(clang::SourceLocation location) const {
   return sources().getFileID(sources().getExpansionLoc(location)) == file_id();

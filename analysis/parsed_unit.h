@@ -15,6 +15,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/Support/VirtualFileSystem.h>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ struct ParseSettings {
   /// Path of the source file that includes this one. The file is parsed as part of it, where the
   /// types are known and the kernels are launched. Empty: the file is compiled by itself.
   std::string included_by;
+  /// Paths of the other source files of the program, that with `main` first. They are parsed when
+  /// the values at a launch are asked for. Empty: the file's own translation unit has `main`.
+  std::vector<std::string> program;
   bool operator==(const ParseSettings &) const = default;
 };
 
@@ -92,11 +96,18 @@ public:
   std::string_view text_anywhere(clang::SourceRange range) const;
   LineIndex line_index() const { return LineIndex(text()); }
 
+  using Units = std::vector<std::unique_ptr<ParsedUnit>>;
+  /// The other translation units of the program; parsed when they are asked for the first time.
+  const Units &other_units() const;
+  void set_other_units(std::function<Units()> parse) { parse_others_ = std::move(parse); }
+
   const RunCommand &run_command() const { return run_command_; }
   void set_run_command(RunCommand command) { run_command_ = std::move(command); }
 
 private:
   RunCommand run_command_;
+  mutable std::function<Units()> parse_others_; ///< null: they are parsed, or there are none
+  mutable Units others_;
 };
 
 /// Parses against the built-in declarations. Parsing continues after errors. If

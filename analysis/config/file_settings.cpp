@@ -2,7 +2,7 @@
 // command, then the environment. Thread: one at a time.
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
-#include "analysis/config/including_source.h"
+#include "analysis/config/program_place.h"
 #include "analysis/config/run_command.h"
 
 #include <algorithm>
@@ -39,7 +39,9 @@ FileSettings SettingsReader::read(const std::string &file) {
     settings.problems.push_back(project.error());
   settings.problems.insert(settings.problems.end(), settings.project.problems.begin(),
                            settings.project.problems.end());
-  settings.parse.included_by = including_source(*files_, file);
+  ProgramPlace place = place_in_program(*files_, file);
+  settings.parse.included_by = std::move(place.included_by);
+  settings.parse.program = std::move(place.sources);
   apply_compile_command(
       settings.parse.included_by.empty() ? file : settings.parse.included_by, settings);
   settings.parse.run = settings.project.run_arguments.empty()

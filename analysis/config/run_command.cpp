@@ -1,7 +1,7 @@
 #include "analysis/config/run_command.h"
 
 #include "analysis/config/flags.h"
-#include "analysis/config/including_source.h"
+#include "analysis/config/program_place.h"
 
 #include <llvm/Support/Path.h>
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include <llvm/Support/Path.h>
 
@@ -177,6 +178,18 @@ Result<std::unique_ptr<ParsedUnit>> parse_in(const SourceFile &main, const Sourc
   return unit;
 }
 
+/// The other translation units of a program; files that cannot be read or parsed are left out.
+ParsedUnit::Units parse_others(ParseSettings settings, const FileSystem &files) {
+  ParsedUnit::Units units;
+  const std::vector<std::string> paths = std::exchange(settings.program, {});
+  settings.included_by.clear();
+  for (const std::string &path : paths)
+    if (const auto text = RegularFiles(files).getBufferForFile(path))
+      if (auto unit = parse_stub({path, (*text)->getBuffer().str()}, settings, files))
+        units.push_back(std::move(*unit));
+  return units;
+}
+
 } // namespace
 
 Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSettings &settings,
@@ -188,8 +201,11 @@ Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSetti
       unit = parse_in({settings.included_by, (*includer)->getBuffer().str()}, file, settings, files);
   if (!unit)
     unit = parse_in(file, file, settings, files);
-  if (unit)
-    (*unit)->set_run_command(settings.run);
+  if (!unit)
+    return unit;
+  (*unit)->set_run_command(settings.run);
+  if (!settings.program.empty())
+    (*unit)->set_other_units([settings, files] { return parse_others(settings, files); });
   return unit;
 }
 

@@ -1,9 +1,10 @@
 // Interpreter of host code behind HostRun. Private to analysis/task.
 //
-// host_statements.cpp has the control flow, host_values.cpp the expressions, host_calls.cpp the
-// calls. Thread: the unit's thread.
+// host_statements.cpp has the control flow, host_values.cpp and host_operators.cpp the expressions,
+// host_calls.cpp the calls, host_library.cpp the functions of libraries. Thread: the unit's thread.
 #pragma once
 
+#include "analysis/task/host_links.h"
 #include "analysis/task/host_memory.h"
 #include "analysis/task/host_run.h"
 
@@ -14,10 +15,10 @@ namespace warpwright::analysis {
 
 class HostInterpreter {
 public:
-  explicit HostInterpreter(const HostProgram &program) : program_(&program) {}
+  explicit HostInterpreter(const HostLinks &links) : links_(&links) {}
 
   /// Runs a function without a caller: `main`.
-  void run(const clang::FunctionDecl &function);
+  void run(const clang::FunctionDecl &function, const RunCommand &command);
 
   RunValue value(const clang::Expr *expression);
   RunValue variable(const clang::ValueDecl &variable);
@@ -101,9 +102,10 @@ private:
   void give(const clang::Expr *pointer, const RunValue &value);
   void assume(const std::string &text);
 
-  const clang::ASTContext &context() const { return program_->unit().context(); }
+  /// Of the translation unit whose code is running.
+  const clang::ASTContext &context() const { return frames_.back().function->getASTContext(); }
 
-  const HostProgram *program_;
+  const HostLinks *links_;
   HostMemory memory_;
   std::vector<Frame> frames_;
   std::map<const clang::Decl *, HostPlace> globals_;
@@ -112,6 +114,8 @@ private:
   int loop_limit_ = kMostSteps; ///< the step at which the innermost loop is no longer followed
 };
 
+/// Whether an object of the type consists of cells.
+bool is_aggregate(clang::QualType type);
 /// Whether a class is a container that the interpreter knows: its size and elements are cells.
 bool is_container(clang::QualType type);
 bool is_string(clang::QualType type);

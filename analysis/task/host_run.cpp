@@ -79,15 +79,11 @@ std::optional<std::int64_t> HostMoment::integer(const clang::ValueDecl &variable
   return value.is(Kind::Integer) ? std::optional(value.integer) : std::nullopt;
 }
 
-HostRun::HostRun(const HostProgram &program) {
-  const clang::FunctionDecl *main = nullptr;
-  for (const clang::Decl *one : program.unit().context().getTranslationUnitDecl()->noload_decls())
-    if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(one);
-        function && function->isMain() && function->doesThisDeclarationHaveABody())
-      main = function;
-  if (!main)
+HostRun::HostRun(const HostProgram &program)
+    : links_(std::make_unique<HostLinks>(program.unit())) {
+  if (!links_->main())
     return;
-  HostInterpreter interpreter(program);
+  HostInterpreter interpreter(*links_);
   interpreter.on_launch = [&](const clang::CUDAKernelCallExpr &call,
                               const clang::FunctionDecl *enclosing,
                               const clang::FunctionDecl &kernel) {
@@ -96,7 +92,7 @@ HostRun::HostRun(const HostProgram &program) {
       moments_.push_back(
           std::make_unique<HostMoment>(std::make_unique<HostInterpreter>(interpreter), launch));
   };
-  interpreter.run(*main);
+  interpreter.run(*links_->main(), program.unit().run_command());
   assumptions_ = std::move(interpreter.assumptions);
 }
 

@@ -16,6 +16,7 @@
 namespace warpwright::analysis {
 
 class HostInterpreter;
+class HostLinks;
 
 /// The state of the program when a launch is reached for the first time.
 class HostMoment {
@@ -46,7 +47,7 @@ private:
 
 class HostRun {
 public:
-  /// Runs `main`, if the program has one.
+  /// Runs `main`, which may be in another translation unit of the program.
   explicit HostRun(const HostProgram &program);
   ~HostRun();
 
@@ -58,6 +59,7 @@ public:
   const std::vector<std::string> &assumptions() const { return assumptions_; }
 
 private:
+  std::unique_ptr<HostLinks> links_; ///< first, as the moments use it
   std::vector<std::unique_ptr<HostMoment>> moments_;
   std::vector<std::string> assumptions_;
 };

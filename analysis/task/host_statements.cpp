@@ -80,7 +80,7 @@ HostInterpreter::Flow HostInterpreter::execute_one(const clang::Stmt &one_statem
   if (const auto *label = llvm::dyn_cast<clang::LabelStmt>(statement))
     return execute(label->getSubStmt());
   if (const auto *jump = llvm::dyn_cast<clang::GotoStmt>(statement)) {
-    if (!program_->unit().sources().isBeforeInTranslationUnit(
+    if (!context().getSourceManager().isBeforeInTranslationUnit(
             jump->getGotoLoc(), jump->getLabel()->getLocation()))
       steps_ = kMostSteps; // a loop that is not followed: the run ends here
     return Flow::Stop;
@@ -303,10 +303,10 @@ HostInterpreter::Flow HostInterpreter::select(const clang::SwitchStmt &statement
   return undecided(ways);
 }
 
-void HostInterpreter::run(const clang::FunctionDecl &function) {
+void HostInterpreter::run(const clang::FunctionDecl &function, const RunCommand &command) {
   Frame frame;
   frame.function = &function;
-  const std::vector<std::string> &arguments = program_->unit().run_command().arguments;
+  const std::vector<std::string> &arguments = command.arguments;
   const HostPlace list = memory_.allocate();
   if (!arguments.empty()) {
     memory_.write({list.block, "[0]"}, text_value("./main"));

@@ -9,6 +9,7 @@
 #include "analysis/task/check_sizes.h"
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/size_probe.h"
+#include "analysis/unit_tasks.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -482,6 +483,15 @@ InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &k
 InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
                         const Kernel &facts, const std::string &slice) {
   return infer_task(unit, kernel, facts, slice, Spec{});
+}
+
+void infer_tasks(const ParsedUnit &unit,
+                 const std::vector<std::pair<const clang::FunctionDecl *, Kernel *>> &kernels) {
+  if (kernels.empty())
+    return;
+  const HostProgram program(unit);
+  for (const auto &[declaration, kernel] : kernels)
+    kernel->task = infer_task(program, *declaration, *kernel, kernel->slice, Spec{});
 }
 
 } // namespace warpwright::analysis

@@ -1,4 +1,4 @@
-#include "analysis/config/including_source.h"
+#include "analysis/config/program_place.h"
 
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Support/Path.h>
@@ -15,6 +15,7 @@ namespace {
 namespace path = llvm::sys::path;
 
 constexpr int kMostLevels = 3;                     ///< folders above the file's own
+constexpr std::size_t kMostSources = 12;           ///< of a program; more are not parsed
 constexpr std::size_t kMostFiles = 600;            ///< of a project
 constexpr std::size_t kMostEntries = 5000;         ///< of the folders that are listed
 constexpr std::uint64_t kMostBytes = 16u << 20;    ///< of the files of a project
@@ -34,6 +35,17 @@ bool mentions(std::string_view text, std::string_view word) {
     if ((at == 0 || !is_word(text[at - 1])) &&
         (at + word.size() == text.size() || !is_word(text[at + word.size()])))
       return true;
+  return false;
+}
+
+/// Whether a text seems to define `main`.
+bool has_main(std::string_view text) {
+  for (std::size_t at = text.find("main"); at != text.npos; at = text.find("main", at + 1)) {
+    const std::size_t open = text.find_first_not_of(" \t\r\n", at + 4);
+    if ((at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.')) && open != text.npos &&
+        text[open] == '(')
+      return true;
+  }
   return false;
 }
 
@@ -96,6 +108,27 @@ public:
     }
     std::ranges::sort(found);
     return found;
+  }
+
+  /// The sources that are linked with a source without `main`, if one source has it; that one comes
+  /// first.
+  std::vector<std::string> linked_with(const std::string &source) const {
+    const auto own = texts_.find(source);
+    if (own == texts_.end() || has_main(own->second))
+      return {};
+    std::vector<std::string> linked, with_main;
+    for (const auto &[file, text] : texts_)
+      if (std::ranges::find(kSources, path::extension(file)) != kSources.end() &&
+          !includers_.contains(file) && file != source)
+        (has_main(text) ? with_main : linked).push_back(file);
+    if (with_main.size() > 1) // several programs: that of the source's own folder
+      std::erase_if(with_main, [&](const std::string &file) {
+        return path::parent_path(file) != path::parent_path(source);
+      });
+    if (with_main.size() != 1 || linked.size() >= kMostSources)
+      return {};
+    linked.insert(linked.begin(), with_main.front());
+    return linked;
   }
 
   const std::string &text_of(const std::string &file) const { return texts_.at(file); }
@@ -182,7 +215,7 @@ bool has_build_file(llvm::vfs::FileSystem &files, const std::string &folder) {
       kBuildFiles, [&](const char *name) { return files.exists(folder + "/" + name); });
 }
 
-std::string including_source(llvm::vfs::FileSystem &files, const std::string &file) {
+ProgramPlace place_in_program(llvm::vfs::FileSystem &files, const std::string &file) {
   const auto status = files.status(file);
   if (!status || !status->isRegularFile() || status->getSize() > kMostFileBytes)
     return {};
@@ -192,6 +225,7 @@ std::string including_source(llvm::vfs::FileSystem &files, const std::string &fi
   const std::vector<std::string> kernels = kernel_names((*buffer)->getBuffer());
   if (kernels.empty())
     return {};
+  ProgramPlace found;
   std::string folder = path::parent_path(file).str();
   for (int level = 0; level <= kMostLevels && folder.size() > 1; ++level) {
     if (has_build_file(files, folder)) {
@@ -203,13 +237,16 @@ std::string including_source(llvm::vfs::FileSystem &files, const std::string &fi
         });
       };
       if (!sources.empty())
-        return *std::ranges::max_element(sources, {}, named);
+        found.included_by = *std::ranges::max_element(sources, {}, named);
+      found.sources = project.linked_with(found.included_by.empty() ? file : found.included_by);
+      if (!found.included_by.empty() || !found.sources.empty() || has_main((*buffer)->getBuffer()))
+        return found;
     }
     if (files.exists(folder + "/.git"))
       break;
     folder = path::parent_path(folder).str();
   }
-  return {};
+  return found;
 }
 
 } // namespace warpwright::config
