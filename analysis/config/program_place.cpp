@@ -211,8 +211,8 @@ private:
 } // namespace
 
 bool has_build_file(llvm::vfs::FileSystem &files, const std::string &folder) {
-  return std::ranges::any_of(
-      kBuildFiles, [&](const char *name) { return files.exists(folder + "/" + name); });
+  return std::ranges::any_of(kBuildFiles,
+                             [&](const char *name) { return files.exists(folder + "/" + name); });
 }
 
 ProgramPlace place_in_program(llvm::vfs::FileSystem &files, const std::string &file) {

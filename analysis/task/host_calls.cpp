@@ -16,9 +16,9 @@ HostPlace part_of(const HostPlace &place, const std::string &part) {
 /// Functions that only read what their arguments point to.
 bool only_reads(const std::string &name) {
   static const std::set<std::string> kReaders{
-      "printf", "fprintf", "puts",    "fputs",   "putchar", "perror", "fclose",
-      "fflush", "free",    "cudaFree", "cudaFreeHost", "operator<<", "usleep", "sleep",
-      "srand",  "srand48", "time",    "clock",   "cudaMemset", "cudaMemsetAsync"};
+      "printf", "fprintf", "puts",     "fputs",        "putchar",    "perror",         "fclose",
+      "fflush", "free",    "cudaFree", "cudaFreeHost", "operator<<", "usleep",         "sleep",
+      "srand",  "srand48", "time",     "clock",        "cudaMemset", "cudaMemsetAsync"};
   return kReaders.contains(name);
 }
 
@@ -54,9 +54,9 @@ RunValue HostInterpreter::call(const clang::CallExpr &call) {
       return *known;
   const clang::FunctionDecl *body = callee ? links_->definition_of(*callee) : nullptr;
   if (body && body->getBody() && !body->isDependentContext() && spend()) {
-    const HostPlace self = !object                          ? HostPlace{}
-                       : of->isPointerType()            ? evaluate(object).pointee()
-                                                        : place(object);
+    const HostPlace self = !object               ? HostPlace{}
+                           : of->isPointerType() ? evaluate(object).pointee()
+                                                 : place(object);
     return enter(*body, std::move(arguments), self);
   }
   if (!object || operation)
@@ -134,8 +134,7 @@ RunValue HostInterpreter::construct(const clang::CXXConstructExpr &construction,
     if (arguments.empty()) {
       memory_.write(part_of(target, "#size"), integer_value(0));
     } else if (is_container(arguments[0]->getType())) {
-      memory_.write(part_of(target, "#size"),
-                    memory_.read(part_of(place(arguments[0]), "#size")));
+      memory_.write(part_of(target, "#size"), memory_.read(part_of(place(arguments[0]), "#size")));
     } else if (arguments[0]->getType()->isIntegralOrEnumerationType()) {
       memory_.write(part_of(target, "#size"), evaluate(arguments[0]));
       // Elements that all begin with one value are not written one by one.
@@ -180,8 +179,9 @@ RunValue HostInterpreter::unknown_call(const clang::FunctionDecl *callee, const 
       memory_.forget(self);
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const clang::ParmVarDecl *parameter =
-        callee && i < callee->getNumParams() ? callee->getParamDecl(static_cast<unsigned>(i)) : nullptr;
+    const clang::ParmVarDecl *parameter = callee && i < callee->getNumParams()
+                                              ? callee->getParamDecl(static_cast<unsigned>(i))
+                                              : nullptr;
     const clang::QualType type = parameter ? parameter->getType() : clang::QualType();
     if (!only_reads(name) && (type.isNull() ? arguments[i]->isLValue() && !callee
                                             : type->isLValueReferenceType() &&
@@ -195,8 +195,8 @@ RunValue HostInterpreter::unknown_call(const clang::FunctionDecl *callee, const 
     const RunValue value = evaluate(arguments[i]);
     if (only_reads(name) || !value.place.is_known())
       continue;
-    const bool is_const = !type.isNull() && type->isPointerType() &&
-                          type->getPointeeType().isConstQualified();
+    const bool is_const =
+        !type.isNull() && type->isPointerType() && type->getPointeeType().isConstQualified();
     if (value.is(Kind::Pointer) && !is_const) {
       memory_.forget(value.place);
       memory_.escape(value.place);

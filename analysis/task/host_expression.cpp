@@ -264,8 +264,14 @@ std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declarat
   const clang::Expr *range = program_.range_of(declaration);
   const std::string name = declaration.getNameAsString();
   auto value = range ? typical_of(range, name, *own) : value_of(declaration, *own, place);
-  if (!definition && !range)
-    value = given_through_pointer(declaration);
+  const bool is_local = !range && llvm::isa<clang::VarDecl>(declaration) &&
+                        llvm::cast<clang::VarDecl>(declaration).hasLocalStorage();
+  const bool is_changed = is_local && program_.is_changed_before(declaration, place);
+  if (is_changed) // an expression over what it was begun with would be another value
+    value.reset();
+  if ((!definition && !range) || is_changed)
+    if (auto given = given_through_pointer(declaration))
+      value = given;
   if (!value)
     return root(name, in_run(declaration, *own));
   return value->number ? root(name, value->number) : *value;

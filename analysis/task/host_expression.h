@@ -77,6 +77,8 @@ public:
 
   /// Roots found so far that are symbols, by name.
   const std::map<std::string, HostRoot> &roots() const { return roots_; }
+  /// Whether a value was chosen from a table that the program runs through.
+  bool took_typical() const { return took_typical_; }
   /// Assumptions for the user, such as "the device has 132 multiprocessors".
   const std::vector<std::string> &assumptions() const { return assumptions_; }
 
@@ -140,6 +142,7 @@ private:
   const HostMoment *moment_;
   std::map<std::string, HostRoot> roots_;
   std::vector<std::string> assumptions_;
+  bool took_typical_ = false;
   std::map<const clang::FunctionDecl *, std::unique_ptr<HostFrame>>
       callers_; ///< frames of the callers
   std::map<const clang::FunctionDecl *, std::unique_ptr<HostFrame>>

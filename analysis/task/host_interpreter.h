@@ -39,15 +39,15 @@ private:
   struct Frame {
     const clang::FunctionDecl *function = nullptr;
     std::map<const clang::Decl *, HostPlace> variables;
-    HostPlace self;       ///< `*this`
-    RunValue result;  ///< after `return`
+    HostPlace self;                 ///< `*this`
+    RunValue result;                ///< after `return`
     bool may_have_returned = false; ///< an undecided branch returned: the result is unknown
     bool may_have_left_loop = false;
   };
 
   static constexpr int kMostDepth = 60;         ///< of calls and of nested expressions
-  static constexpr int kMostSteps = 300'000;    ///< expressions and statements of a run
-  static constexpr int kMostLoopSteps = 10'000; ///< of one loop; a longer one is not followed
+  static constexpr int kMostSteps = 400'000;    ///< expressions and statements of a run
+  static constexpr int kMostLoopSteps = 30'000; ///< of one loop; a longer one is not followed
 
   // ---- control flow
   Flow execute(const clang::Stmt *statement);
@@ -110,7 +110,7 @@ private:
   std::vector<Frame> frames_;
   std::map<const clang::Decl *, HostPlace> globals_;
   int depth_ = 0, steps_ = 0;
-  bool has_ended_ = false; ///< the program called exit() inside the running statement
+  bool has_ended_ = false;      ///< the program called exit() inside the running statement
   int loop_limit_ = kMostSteps; ///< the step at which the innermost loop is no longer followed
 };
 

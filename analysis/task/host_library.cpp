@@ -82,8 +82,8 @@ std::optional<RunValue> HostInterpreter::known_function(const clang::CallExpr &c
     if (target.is(Kind::Pointer))
       memory_.forget(target.place);
     // A struct of zeros; arrays are not followed.
-    if (name == "memset" && target.is(Kind::Pointer) && !target.is_element && byte.is(Kind::Integer) &&
-        byte.integer == 0 && target.place.path.empty())
+    if (name == "memset" && target.is(Kind::Pointer) && !target.is_element &&
+        byte.is(Kind::Integer) && byte.integer == 0 && target.place.path.empty())
       memory_.write(target.place, record_value(memory_.allocate(true)));
     return target;
   }
@@ -111,26 +111,26 @@ std::optional<RunValue> HostInterpreter::known_function(const clang::CallExpr &c
   if (!std::isfinite(result))
     return RunValue{};
   const bool is_integral = call.getType().getNonReferenceType()->isIntegralOrEnumerationType();
-  return are_integers && is_integral ? integer_value(static_cast<std::int64_t>(result))
-                                     : converted(floating_value(result),
-                                                 call.getType().getNonReferenceType());
+  return are_integers && is_integral
+             ? integer_value(static_cast<std::int64_t>(result))
+             : converted(floating_value(result), call.getType().getNonReferenceType());
 }
 
 std::optional<RunValue> HostInterpreter::allocation(const clang::CallExpr &call,
                                                     const std::string &name) {
-  static const std::set<std::string> kByPointer{"cudaMalloc",     "cudaMallocManaged",
-                                                "cudaMallocHost", "cudaHostAlloc",
-                                                "cudaMallocAsync"};
-  static const std::set<std::string> kReturned{"malloc", "calloc", "aligned_alloc", "realloc",
-                                               "_mm_malloc", "memalign"};
+  static const std::set<std::string> kByPointer{"cudaMalloc", "cudaMallocManaged", "cudaMallocHost",
+                                                "cudaHostAlloc", "cudaMallocAsync"};
+  static const std::set<std::string> kReturned{"malloc",  "calloc",     "aligned_alloc",
+                                               "realloc", "_mm_malloc", "memalign"};
   const bool by_pointer = kByPointer.contains(name) && call.getNumArgs() >= 2;
   if (!by_pointer && !(kReturned.contains(name) && call.getNumArgs() >= 1))
     return std::nullopt;
   const HostPlace block = memory_.allocate(name == "calloc");
-  RunValue bytes = evaluate(call.getArg(by_pointer || name == "aligned_alloc" || name == "memalign" ||
-                                                name == "calloc" || name == "realloc"
-                                            ? 1
-                                            : 0));
+  RunValue bytes =
+      evaluate(call.getArg(by_pointer || name == "aligned_alloc" || name == "memalign" ||
+                                   name == "calloc" || name == "realloc"
+                               ? 1
+                               : 0));
   if (name == "calloc")
     bytes = arithmetic(clang::BO_Mul, evaluate(call.getArg(0)), bytes, call.getArg(1)->getType());
   if (bytes.is(Kind::Integer))
@@ -143,9 +143,9 @@ std::optional<RunValue> HostInterpreter::allocation(const clang::CallExpr &call,
 
 std::optional<RunValue> HostInterpreter::text_function(const clang::CallExpr &call,
                                                        const std::string &name) {
-  static const std::set<std::string> kIntegers{"atoi",   "atol",    "atoll",   "stoi",  "stol",
-                                               "stoll",  "stoul",   "stoull",  "strtol", "strtoul",
-                                               "strtoll", "strtoull"};
+  static const std::set<std::string> kIntegers{"atoi",   "atol",    "atoll",   "stoi",
+                                               "stol",   "stoll",   "stoul",   "stoull",
+                                               "strtol", "strtoul", "strtoll", "strtoull"};
   static const std::set<std::string> kFloats{"atof", "stof", "stod", "strtof", "strtod"};
   const auto text = [&](unsigned index) {
     return index < call.getNumArgs() ? evaluate(call.getArg(index)) : RunValue{};
@@ -178,8 +178,10 @@ std::optional<RunValue> HostInterpreter::text_function(const clang::CallExpr &ca
       const RunValue count = text(2);
       if (!count.is(Kind::Integer) || count.integer < 0)
         return RunValue{};
-      left.text.resize(std::min<std::size_t>(left.text.size(), static_cast<std::size_t>(count.integer)));
-      right.text.resize(std::min<std::size_t>(right.text.size(), static_cast<std::size_t>(count.integer)));
+      left.text.resize(
+          std::min<std::size_t>(left.text.size(), static_cast<std::size_t>(count.integer)));
+      right.text.resize(
+          std::min<std::size_t>(right.text.size(), static_cast<std::size_t>(count.integer)));
     }
     if (name == "strcasecmp")
       for (std::string *one : {&left.text, &right.text})
@@ -200,9 +202,8 @@ std::optional<RunValue> HostInterpreter::text_function(const clang::CallExpr &ca
     const RunValue where = text(0), what = text(1);
     if (!where.is(Kind::Text) || !(what.is(Kind::Text) || what.is(Kind::Integer)))
       return RunValue{};
-    const std::size_t at = what.is(Kind::Text)
-                               ? where.text.find(what.text)
-                               : where.text.find(static_cast<char>(what.integer));
+    const std::size_t at = what.is(Kind::Text) ? where.text.find(what.text)
+                                               : where.text.find(static_cast<char>(what.integer));
     return at == std::string::npos ? integer_value(0) : text_value(where.text.substr(at));
   }
   if (name == "isdigit") {
@@ -254,7 +255,7 @@ std::optional<RunValue> HostInterpreter::container(const clang::CallExpr &call,
   if (name == "data" || name == "begin" || name == "cbegin")
     return pointer_value(self, true);
   if (name == "operator[]" || name == "at" || name == "front" || name == "back") {
-    RunValue index = name == "front" ? integer_value(0)
+    RunValue index = name == "front"  ? integer_value(0)
                      : name == "back" ? arithmetic(clang::BO_Sub, memory_.read(size),
                                                    integer_value(1), call.getType())
                                       : evaluate(argument(0));
@@ -343,7 +344,8 @@ RunValue HostInterpreter::get_option(const clang::CallExpr &call, bool is_long) 
   if (is_long && word.text.starts_with("--")) {
     const RunValue table = evaluate(call.getArg(3));
     const std::size_t equals = word.text.find('=');
-    const std::string wanted = word.text.substr(2, equals == std::string::npos ? equals : equals - 2);
+    const std::string wanted =
+        word.text.substr(2, equals == std::string::npos ? equals : equals - 2);
     for (std::int64_t i = 0; i < 64; ++i) {
       const HostPlace row = table.pointee(i);
       const RunValue name = memory_.read(part_of(row, ".name"));
@@ -356,15 +358,17 @@ RunValue HostInterpreter::get_option(const clang::CallExpr &call, bool is_long) 
       if (!flag.is(Kind::Integer) || flag.integer != 0)
         return {};
       const bool takes_next = needs.integer == 1 && equals == std::string::npos;
-      memory_.write(argument_place, equals != std::string::npos ? text_value(word.text.substr(equals + 1))
-                                    : takes_next                ? following
-                                                                : integer_value(0));
+      memory_.write(argument_place, equals != std::string::npos
+                                        ? text_value(word.text.substr(equals + 1))
+                                    : takes_next ? following
+                                                 : integer_value(0));
       return end_with(memory_.read(part_of(row, ".val")), index.integer + (takes_next ? 2 : 1));
     }
     return {};
   }
   const RunValue position = memory_.read(inside);
-  const std::size_t at = position.is(Kind::Integer) ? static_cast<std::size_t>(position.integer) : 1;
+  const std::size_t at =
+      position.is(Kind::Integer) ? static_cast<std::size_t>(position.integer) : 1;
   const char letter = at < word.text.size() ? word.text[at] : '\0';
   const std::size_t known = options.text.find(letter);
   if (known == std::string::npos || letter == '\0')

@@ -9,13 +9,12 @@ namespace {
 
 /// Whether two declarations of different units, of the same name, are of one function.
 bool have_equal_parameters(const clang::FunctionDecl &left, const clang::FunctionDecl &right) {
-  return std::ranges::equal(left.parameters(), right.parameters(), {},
-                            [](const clang::ParmVarDecl *one) {
-                              return one->getType().getCanonicalType().getAsString();
-                            },
-                            [](const clang::ParmVarDecl *one) {
-                              return one->getType().getCanonicalType().getAsString();
-                            });
+  return std::ranges::equal(
+      left.parameters(), right.parameters(), {},
+      [](const clang::ParmVarDecl *one) { return one->getType().getCanonicalType().getAsString(); },
+      [](const clang::ParmVarDecl *one) {
+        return one->getType().getCanonicalType().getAsString();
+      });
 }
 
 } // namespace

@@ -102,7 +102,9 @@ RunValue HostInterpreter::arithmetic(clang::BinaryOperatorKind operation, const 
                ? text_value(left.text.substr(static_cast<std::size_t>(right.integer)))
                : RunValue{};
   if (operation == BO_EQ || operation == BO_NE) { // with a null pointer
-    const auto is_null = [](const RunValue &one) { return one.is(Kind::Integer) && one.integer == 0; };
+    const auto is_null = [](const RunValue &one) {
+      return one.is(Kind::Integer) && one.integer == 0;
+    };
     const auto is_address = [](const RunValue &one) {
       return one.is(Kind::Pointer) || one.is(Kind::Text) || one.is(Kind::Function);
     };
@@ -124,17 +126,28 @@ RunValue HostInterpreter::arithmetic(clang::BinaryOperatorKind operation, const 
     return {};
   if (left.is(Kind::Floating) || right.is(Kind::Floating)) {
     switch (operation) {
-    case BO_Add: return converted(floating_value(*a + *b), type);
-    case BO_Sub: return converted(floating_value(*a - *b), type);
-    case BO_Mul: return converted(floating_value(*a * *b), type);
-    case BO_Div: return *b == 0 ? RunValue{} : converted(floating_value(*a / *b), type);
-    case BO_LT: return integer_value(*a < *b);
-    case BO_GT: return integer_value(*a > *b);
-    case BO_LE: return integer_value(*a <= *b);
-    case BO_GE: return integer_value(*a >= *b);
-    case BO_EQ: return integer_value(*a == *b);
-    case BO_NE: return integer_value(*a != *b);
-    default: return {};
+    case BO_Add:
+      return converted(floating_value(*a + *b), type);
+    case BO_Sub:
+      return converted(floating_value(*a - *b), type);
+    case BO_Mul:
+      return converted(floating_value(*a * *b), type);
+    case BO_Div:
+      return *b == 0 ? RunValue{} : converted(floating_value(*a / *b), type);
+    case BO_LT:
+      return integer_value(*a < *b);
+    case BO_GT:
+      return integer_value(*a > *b);
+    case BO_LE:
+      return integer_value(*a <= *b);
+    case BO_GE:
+      return integer_value(*a >= *b);
+    case BO_EQ:
+      return integer_value(*a == *b);
+    case BO_NE:
+      return integer_value(*a != *b);
+    default:
+      return {};
     }
   }
   const std::int64_t x = left.integer, y = right.integer;
@@ -144,9 +157,12 @@ RunValue HostInterpreter::arithmetic(clang::BinaryOperatorKind operation, const 
     return converted(integer_value(static_cast<std::int64_t>(value)), type);
   };
   switch (operation) {
-  case BO_Add: return wrapped(ux + uy);
-  case BO_Sub: return wrapped(ux - uy);
-  case BO_Mul: return wrapped(ux * uy);
+  case BO_Add:
+    return wrapped(ux + uy);
+  case BO_Sub:
+    return wrapped(ux - uy);
+  case BO_Mul:
+    return wrapped(ux * uy);
   case BO_Div:
     if (y == 0 || (x == INT64_MIN && y == -1))
       return {};
@@ -155,21 +171,32 @@ RunValue HostInterpreter::arithmetic(clang::BinaryOperatorKind operation, const 
     if (y == 0 || (x == INT64_MIN && y == -1))
       return {};
     return is_unsigned ? wrapped(ux % uy) : wrapped(static_cast<std::uint64_t>(x % y));
-  case BO_Shl: return y < 0 || y > 63 ? RunValue{} : wrapped(ux << uy);
+  case BO_Shl:
+    return y < 0 || y > 63 ? RunValue{} : wrapped(ux << uy);
   case BO_Shr:
     if (y < 0 || y > 63)
       return {};
     return is_unsigned ? wrapped(ux >> uy) : wrapped(static_cast<std::uint64_t>(x >> y));
-  case BO_And: return wrapped(ux & uy);
-  case BO_Or: return wrapped(ux | uy);
-  case BO_Xor: return wrapped(ux ^ uy);
-  case BO_LT: return integer_value(x < y);
-  case BO_GT: return integer_value(x > y);
-  case BO_LE: return integer_value(x <= y);
-  case BO_GE: return integer_value(x >= y);
-  case BO_EQ: return integer_value(x == y);
-  case BO_NE: return integer_value(x != y);
-  default: return {};
+  case BO_And:
+    return wrapped(ux & uy);
+  case BO_Or:
+    return wrapped(ux | uy);
+  case BO_Xor:
+    return wrapped(ux ^ uy);
+  case BO_LT:
+    return integer_value(x < y);
+  case BO_GT:
+    return integer_value(x > y);
+  case BO_LE:
+    return integer_value(x <= y);
+  case BO_GE:
+    return integer_value(x >= y);
+  case BO_EQ:
+    return integer_value(x == y);
+  case BO_NE:
+    return integer_value(x != y);
+  default:
+    return {};
   }
 }
 
@@ -196,10 +223,10 @@ RunValue HostInterpreter::unary(const clang::UnaryOperator &operation) {
   if (operation.isIncrementDecrementOp()) {
     const HostPlace target = place(operand);
     const RunValue before = load(target, operand->getType());
-    const RunValue after = converted(
-        arithmetic(operation.isIncrementOp() ? clang::BO_Add : clang::BO_Sub, before,
-                   integer_value(1), operand->getType()),
-        operand->getType());
+    const RunValue after =
+        converted(arithmetic(operation.isIncrementOp() ? clang::BO_Add : clang::BO_Sub, before,
+                             integer_value(1), operand->getType()),
+                  operand->getType());
     memory_.write(target, after);
     return operation.isPrefix() ? after : before;
   }
@@ -259,8 +286,9 @@ RunValue HostInterpreter::cast(const clang::CastExpr &cast) {
   switch (cast.getCastKind()) {
   case clang::CK_LValueToRValue: {
     const RunValue value = evaluate(operand);
-    return value.is(Kind::Record) && !is_aggregate(cast.getType()) ? load(value.place, cast.getType())
-                                                                   : value;
+    return value.is(Kind::Record) && !is_aggregate(cast.getType())
+               ? load(value.place, cast.getType())
+               : value;
   }
   case clang::CK_ArrayToPointerDecay: {
     if (const RunValue literal = llvm::isa<clang::StringLiteral>(operand->IgnoreParens())

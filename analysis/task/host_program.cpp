@@ -7,6 +7,7 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 
 #include <algorithm>
+#include <set>
 
 namespace warpwright::analysis {
 namespace {
@@ -26,6 +27,11 @@ public:
 
   bool VisitCUDAKernelCallExpr(clang::CUDAKernelCallExpr *call) {
     const clang::FunctionDecl *callee = call->getDirectCallee();
+    if (!callee) // `auto kernel = scale<4>; kernel<<<g, b>>>(x)`
+      if (const auto *named = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(call->getCallee())))
+        if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(named->getDecl());
+            variable && variable->hasInit())
+          callee = function_of(variable->getInit());
     if (!callee)
       callee = ParsedUnit::kernel_of(call);
     if (callee)
@@ -38,6 +44,14 @@ public:
     if (const auto *called = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(call->getCallee()));
         called && llvm::isa<clang::ParmVarDecl>(called->getDecl()))
       program_.calls_of_parameters[called->getDecl()].push_back({call, enclosing_});
+    const auto *operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
+    for (const clang::Expr *argument : call->arguments()) {
+      if (const auto *address = llvm::dyn_cast_or_null<clang::UnaryOperator>(strip(argument));
+          address && address->getOpcode() == clang::UO_AddrOf)
+        note_change(address->getSubExpr());
+      if (operation && operation->getOperator() == clang::OO_GreaterGreater)
+        note_change(argument);
+    }
     for (unsigned i = 0; i < call->getNumArgs(); ++i)
       if (const clang::FunctionDecl *function = function_of(call->getArg(i)))
         program_.passed[function->getCanonicalDecl()].push_back({{call, enclosing_}, i});
@@ -48,7 +62,18 @@ public:
       program_.ranges[loop->getLoopVariable()] = loop->getRangeInit();
     return true;
   }
+  bool VisitForStmt(clang::ForStmt *loop) {
+    heads_.insert(loop->getInc()); // visited before the increment itself
+    return true;
+  }
+  bool VisitUnaryOperator(clang::UnaryOperator *operation) {
+    if (operation->isIncrementDecrementOp() && !heads_.contains(operation))
+      note_change(operation->getSubExpr());
+    return true;
+  }
   bool VisitBinaryOperator(clang::BinaryOperator *assignment) {
+    if (assignment->isCompoundAssignmentOp() && !heads_.contains(assignment))
+      note_change(assignment->getLHS());
     if (assignment->getOpcode() != clang::BO_Assign)
       return true;
     const clang::Expr *target = assignment->getLHS()->IgnoreParenImpCasts();
@@ -81,6 +106,11 @@ public:
 
 private:
   using Base = clang::RecursiveASTVisitor<Indexer>;
+
+  void note_change(const clang::Expr *target) {
+    if (const auto *variable = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(target)))
+      program_.changes[variable->getDecl()].push_back(variable->getLocation());
+  }
 
   void note_branch(const clang::BinaryOperator &assignment) {
     if (branches_.empty())
@@ -115,6 +145,7 @@ private:
 
   HostProgram &program_;
   const clang::FunctionDecl *enclosing_ = nullptr;
+  std::set<const clang::Stmt *> heads_;       ///< increments of for loops
   std::vector<const clang::Stmt *> branches_; ///< branches around the visited statement
 };
 
@@ -224,6 +255,19 @@ const clang::Expr *HostProgram::assigned_before(const clang::ValueDecl &variable
       last = value;
   }
   return last;
+}
+
+bool HostProgram::is_changed_before(const clang::ValueDecl &variable,
+                                    clang::SourceLocation place) const {
+  const auto found = changes.find(&variable);
+  if (found == changes.end() || place.isInvalid())
+    return false;
+  const clang::Expr *assigned = assigned_before(variable, place);
+  const clang::SourceManager &sources = unit_.sources();
+  return std::ranges::any_of(found->second, [&](clang::SourceLocation change) {
+    return sources.isBeforeInTranslationUnit(change, place) &&
+           (!assigned || sources.isBeforeInTranslationUnit(assigned->getEndLoc(), change));
+  });
 }
 
 const clang::Expr *HostProgram::member_assignment(const clang::ValueDecl &variable,

@@ -58,6 +58,9 @@ public:
   /// counts only inside of that branch.
   const clang::Expr *assigned_before(const clang::ValueDecl &variable,
                                      clang::SourceLocation place) const;
+  /// Whether a variable may have another value at a place than the one it was last assigned: `n *= 2`,
+  /// `n++` outside of the head of a loop, `file >> n`, `read(&n)`.
+  bool is_changed_before(const clang::ValueDecl &variable, clang::SourceLocation place) const;
   /// The last value assigned to `variable.member`, or null.
   const clang::Expr *member_assignment(const clang::ValueDecl &variable,
                                        const std::string &member) const;
@@ -76,6 +79,8 @@ public:
   std::map<const clang::Decl *, std::vector<std::pair<HostCall, unsigned>>> passed;
   std::map<const clang::Decl *, const clang::Expr *> ranges;
   std::map<const clang::Decl *, std::vector<const clang::Expr *>> assignments;
+  /// By variable: the places at which it is changed without a plain assignment.
+  std::map<const clang::Decl *, std::vector<clang::SourceLocation>> changes;
   std::map<std::pair<const clang::Decl *, std::string>, const clang::Expr *> member_assignments;
   /// By value assigned inside a branch: that branch.
   std::map<const clang::Expr *, const clang::Stmt *> conditional;

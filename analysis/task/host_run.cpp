@@ -79,8 +79,7 @@ std::optional<std::int64_t> HostMoment::integer(const clang::ValueDecl &variable
   return value.is(Kind::Integer) ? std::optional(value.integer) : std::nullopt;
 }
 
-HostRun::HostRun(const HostProgram &program)
-    : links_(std::make_unique<HostLinks>(program.unit())) {
+HostRun::HostRun(const HostProgram &program) : links_(std::make_unique<HostLinks>(program.unit())) {
   if (!links_->main())
     return;
   HostInterpreter interpreter(*links_);

@@ -80,8 +80,8 @@ HostInterpreter::Flow HostInterpreter::execute_one(const clang::Stmt &one_statem
   if (const auto *label = llvm::dyn_cast<clang::LabelStmt>(statement))
     return execute(label->getSubStmt());
   if (const auto *jump = llvm::dyn_cast<clang::GotoStmt>(statement)) {
-    if (!context().getSourceManager().isBeforeInTranslationUnit(
-            jump->getGotoLoc(), jump->getLabel()->getLocation()))
+    if (!context().getSourceManager().isBeforeInTranslationUnit(jump->getGotoLoc(),
+                                                                jump->getLabel()->getLocation()))
       steps_ = kMostSteps; // a loop that is not followed: the run ends here
     return Flow::Stop;
   }
@@ -121,8 +121,7 @@ HostInterpreter::Flow HostInterpreter::branch(const clang::Expr *condition, cons
   return undecided({[&] { return execute(yes); }, [&] { return execute(no); }});
 }
 
-HostInterpreter::Flow
-HostInterpreter::undecided(const std::vector<std::function<Flow()>> &ways) {
+HostInterpreter::Flow HostInterpreter::undecided(const std::vector<std::function<Flow()>> &ways) {
   HostMemory::Record written; // before any of the ways
   std::vector<HostMemory::Record> results;
   const std::size_t frame = frames_.size() - 1;
@@ -238,8 +237,9 @@ HostInterpreter::Flow HostInterpreter::range_loop(const clang::CXXForRangeStmt &
   const auto bind = [&](std::optional<std::int64_t> index) {
     if (!variable)
       return;
-    HostPlace element = index ? HostPlace{elements.block, elements.path + "[" + std::to_string(*index) + "]"}
-                          : memory_.allocate();
+    HostPlace element =
+        index ? HostPlace{elements.block, elements.path + "[" + std::to_string(*index) + "]"}
+              : memory_.allocate();
     if (!is_reference) {
       const RunValue value = load(element, variable->getType());
       element = memory_.allocate();

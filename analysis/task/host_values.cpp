@@ -56,7 +56,8 @@ RunValue HostInterpreter::variable(const clang::ValueDecl &variable) {
 
 HostPlace HostInterpreter::place_of(const clang::ValueDecl &variable) {
   for (std::size_t i = frames_.size(); i-- > 0;) // a lambda sees the frames around it
-    if (const auto found = frames_[i].variables.find(&variable); found != frames_[i].variables.end())
+    if (const auto found = frames_[i].variables.find(&variable);
+        found != frames_[i].variables.end())
       return found->second;
   const auto *declared = llvm::dyn_cast<clang::VarDecl>(&variable);
   if (!declared || !declared->hasGlobalStorage())
@@ -100,9 +101,10 @@ HostPlace HostInterpreter::place(const clang::Expr *expression) {
       return place_of(*access->getMemberDecl()); // a static member
     if (field->getParent()->isUnion())
       return {};
-    const HostPlace base = access->isArrow() ? evaluate(access->getBase()).pointee()
-                                         : place(access->getBase());
-    return base.is_known() ? HostPlace{base.block, base.path + "." + field->getNameAsString()} : base;
+    const HostPlace base =
+        access->isArrow() ? evaluate(access->getBase()).pointee() : place(access->getBase());
+    return base.is_known() ? HostPlace{base.block, base.path + "." + field->getNameAsString()}
+                           : base;
   }
   if (const auto *access = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
     const RunValue base = evaluate(access->getBase()), index = evaluate(access->getIdx());
@@ -183,9 +185,10 @@ RunValue HostInterpreter::list(const clang::InitListExpr &items, HostPlace targe
   const std::size_t count = array ? array->getSize().getZExtValue() : parts.size();
   for (std::size_t i = 0; i < std::min<std::size_t>(count, 1024); ++i) {
     const HostPlace part{target.block,
-                     target.path + (array ? "[" + std::to_string(i) + "]" : parts[i].first)};
+                         target.path + (array ? "[" + std::to_string(i) + "]" : parts[i].first)};
     const clang::QualType of = array ? array->getElementType() : parts[i].second;
-    const clang::Expr *begin = i < semantic->getNumInits() ? semantic->getInit(static_cast<unsigned>(i))
+    const clang::Expr *begin = i < semantic->getNumInits()
+                                   ? semantic->getInit(static_cast<unsigned>(i))
                                : array && semantic->hasArrayFiller() ? semantic->getArrayFiller()
                                                                      : nullptr;
     if (!begin || llvm::isa<clang::ImplicitValueInitExpr>(begin)) {
@@ -238,7 +241,8 @@ RunValue HostInterpreter::evaluate(const clang::Expr *expression) {
       }
       return load(place(expression), expression->getType());
     }
-    if (llvm::isa<clang::MemberExpr>(expression) || llvm::isa<clang::ArraySubscriptExpr>(expression)) {
+    if (llvm::isa<clang::MemberExpr>(expression) ||
+        llvm::isa<clang::ArraySubscriptExpr>(expression)) {
       if (const auto *access = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
         if (const RunValue base = evaluate(access->getBase()); base.is(Kind::Text)) {
           const RunValue index = evaluate(access->getIdx());
@@ -290,13 +294,13 @@ RunValue HostInterpreter::evaluate(const clang::Expr *expression) {
       const HostPlace block = memory_.allocate(is_zeroed);
       const HostPlace first = fresh->isArray() ? block : HostPlace{block.block, ""};
       if (fresh->isArray()) {
-        const RunValue count = fresh->getArraySize() ? evaluate(*fresh->getArraySize()) : RunValue{};
+        const RunValue count =
+            fresh->getArraySize() ? evaluate(*fresh->getArraySize()) : RunValue{};
         if (count.is(Kind::Integer))
-          memory_.write({block.block, "#bytes"},
-                        integer_value(count.integer *
-                                      context()
-                                          .getTypeSizeInChars(fresh->getAllocatedType())
-                                          .getQuantity()));
+          memory_.write(
+              {block.block, "#bytes"},
+              integer_value(count.integer *
+                            context().getTypeSizeInChars(fresh->getAllocatedType()).getQuantity()));
       } else if (fresh->getInitializer()) {
         initialize(first, fresh->getAllocatedType(), fresh->getInitializer());
       } else if (fresh->getConstructExpr()) {

@@ -87,6 +87,8 @@ private:
   /// the text alone does not tell which of several calls comes first.
   std::optional<HostValue> agreed(std::optional<HostValue> value,
                                   std::optional<std::int64_t> in_run) const {
+    if (value && resolver_.took_typical()) // the run has the first value of the table
+      return value;
     if (in_run && (!value || at_roots(*value) != in_run))
       return make_value(*in_run);
     return value;
@@ -311,6 +313,13 @@ std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &
   type = type.getCanonicalType().getUnqualifiedType();
   if (type->isDependentType())
     return std::nullopt;
+  if (const auto *array = context.getAsConstantArrayType(type)) { // float (*rows)[64]
+    const auto element = element_of(context, array->getElementType());
+    const std::uint64_t count = array->getSize().getLimitedValue(1 << 24);
+    return element && count > 0 && count * element->second < (1 << 24)
+               ? std::optional(std::pair(element->first, static_cast<int>(count) * element->second))
+               : std::nullopt;
+  }
   if (const auto *enumeration = type->getAs<clang::EnumType>())
     type = enumeration->getDecl()->getIntegerType().isNull()
                ? context.IntTy

@@ -101,16 +101,16 @@ __global__ void fill(float *x, int n) {
 /// The size of the task of `fill`, launched over `n` by `main`; 0: the task is not known.
 std::int64_t size_of(const std::string &before_main, const std::string &body,
                      std::vector<std::string> arguments = {}) {
-  const Inferred inferred = infer_run(kFill + before_main + "int main(int argc, char **argv) {\n" + body +
-                                          "\nfloat *x; cudaMalloc(&x, n * sizeof(float));\n"
-                                          "fill<<<(n + 255) / 256, 256>>>(x, n); }",
-                                      "fill", std::move(arguments));
+  const Inferred inferred =
+      infer_run(kFill + before_main + "int main(int argc, char **argv) {\n" + body +
+                    "\nfloat *x; cudaMalloc(&x, n * sizeof(float));\n"
+                    "fill<<<(n + 255) / 256, 256>>>(x, n); }",
+                "fill", std::move(arguments));
   if (!inferred.task.inferred)
     return 0;
-  const auto &step =
-      std::get<model::LaunchStep>(inferred.task.task.reference.steps.back());
-  const auto value = std::get<model::SizeArgument>(step.arguments.at(1)).value.evaluate(
-      inferred.task.task.sizes);
+  const auto &step = std::get<model::LaunchStep>(inferred.task.task.reference.steps.back());
+  const auto value =
+      std::get<model::SizeArgument>(step.arguments.at(1)).value.evaluate(inferred.task.task.sizes);
   return value ? *value : 0;
 }
 
@@ -118,12 +118,14 @@ TEST_CASE("loops, branches and compound assignments are run") {
   CHECK(size_of("", "int n = 1; while (n < 1000) n *= 2;") == 1024);
   CHECK(size_of("", "int n = 0; for (int i = 1; i <= 100; ++i) n += i;") == 5050);
   CHECK(size_of("", "int n = 5; do n <<= 1; while (n < 100); if (n > 150) n--; else n++;") == 159);
-  CHECK(size_of("", "int n, mode = 2; switch (mode) { case 1: n = 10; break; case 2: n = 20; break; "
-                    "default: n = 30; }") == 20);
+  CHECK(size_of("",
+                "int n, mode = 2; switch (mode) { case 1: n = 10; break; case 2: n = 20; break; "
+                "default: n = 30; }") == 20);
 }
 
 TEST_CASE("functions, structs, containers and pointers are followed") {
-  CHECK(size_of("int square(int v) { int r = v; r *= v; return r; }", "int n = square(30);") == 900);
+  CHECK(size_of("int square(int v) { int r = v; r *= v; return r; }", "int n = square(30);") ==
+        900);
   CHECK(size_of("struct Grid { int nx, ny; int cells() const { return nx * ny; } };\n"
                 "void make(Grid &g, int nx) { g.nx = nx; g.ny = 2 * nx; }",
                 "Grid g; make(g, 10); int n = g.cells();") == 200);

@@ -25,9 +25,8 @@ int main(int argc, char **argv) {
 )";
 
 TEST_CASE("an included file is analyzed as part of the source that includes it") {
-  const auto files = files_in_memory({{"/p/Makefile", "run:\n\t./main 700\n"},
-                                      {"/p/main.cu", kMain},
-                                      {"/p/kernel.cuh", kKernel}});
+  const auto files = files_in_memory(
+      {{"/p/Makefile", "run:\n\t./main 700\n"}, {"/p/main.cu", kMain}, {"/p/kernel.cuh", kKernel}});
   const config::ProgramPlace place = config::place_in_program(*files, "/p/kernel.cuh");
   CHECK(place.included_by == "/p/main.cu");
   CHECK(place.sources.empty());
@@ -100,8 +99,10 @@ TEST_CASE("which main belongs to a source must be certain") {
     return config::place_in_program(*files_in_memory(texts), "/p/src/a.cu");
   };
   const std::string main = "int main() {}";
-  CHECK(place({{"/p/Makefile", ""}, {"/p/src/a.cu", kKernel}, {"/p/src/b.cu", main}, {"/p/c.cu", main}})
-            .sources == std::vector<std::string>{"/p/src/b.cu"});
+  CHECK(
+      place(
+          {{"/p/Makefile", ""}, {"/p/src/a.cu", kKernel}, {"/p/src/b.cu", main}, {"/p/c.cu", main}})
+          .sources == std::vector<std::string>{"/p/src/b.cu"});
   CHECK(place({{"/p/Makefile", ""}, {"/p/src/a.cu", kKernel}, {"/p/b.cu", main}, {"/p/c.cu", main}})
             .sources.empty());
   CHECK(place({{"/p/Makefile", ""}, {"/p/src/a.cu", kKernel + main}, {"/p/b.cu", main}})
