@@ -2,6 +2,10 @@
 // which may change what they can reach. Thread: the unit's thread.
 #include "analysis/task/host_interpreter.h"
 
+#include "analysis/stub/stub_headers.h"
+
+#include <clang/AST/Attr.h>
+
 #include <algorithm>
 
 namespace warpwright::analysis {
@@ -69,6 +73,8 @@ RunValue HostInterpreter::enter(const clang::FunctionDecl &function,
                                 std::vector<const clang::Expr *> arguments, HostPlace self,
                                 const clang::CXXConstructExpr *construction) {
   if (static_cast<int>(frames_.size()) > kMostDepth)
+    steps_ = kMostSteps;
+  if (steps_ >= kMostSteps)
     return unknown_call(&function, nullptr, std::move(arguments));
   Frame frame;
   frame.function = &function;
@@ -205,6 +211,18 @@ RunValue HostInterpreter::unknown_call(const clang::FunctionDecl *callee, const 
   if (name == "exit" || name == "_exit" || name == "abort" || name == "_Exit" ||
       name == "__assert_fail")
     has_ended_ = true;
+  // A function of the project whose source is not known may change the project's variables.
+  const clang::SourceManager &sources = context().getSourceManager();
+  const clang::SourceLocation declared =
+      callee ? sources.getExpansionLoc(callee->getLocation()) : clang::SourceLocation();
+  if (declared.isValid() && !callee->hasAttr<clang::CUDAGlobalAttr>() &&
+      !sources.isInSystemHeader(declared) &&
+      !sources.getFilename(declared).starts_with(llvm::StringRef(kStubDirectory))) {
+    globals_changed_ = true;
+    for (const auto &[variable, place] : globals_)
+      if (!llvm::cast<clang::VarDecl>(variable)->getType().isConstQualified())
+        memory_.forget(place);
+  }
   // Calls of the CUDA runtime succeed in a run that is worth looking at.
   if (callee && name.starts_with("cuda") && callee->getReturnType()->isEnumeralType())
     return integer_value(0);

@@ -45,7 +45,7 @@ private:
     bool may_have_left_loop = false;
   };
 
-  static constexpr int kMostDepth = 60;         ///< of calls and of nested expressions
+  static constexpr int kMostDepth = 120;        ///< of calls and of nested expressions
   static constexpr int kMostSteps = 400'000;    ///< expressions and statements of a run
   static constexpr int kMostLoopSteps = 30'000; ///< of one loop; a longer one is not followed
 
@@ -110,6 +110,7 @@ private:
   std::vector<Frame> frames_;
   std::map<const clang::Decl *, HostPlace> globals_;
   int depth_ = 0, steps_ = 0;
+  bool globals_changed_ = false; ///< an unknown function of the project may have written to them
   bool has_ended_ = false;      ///< the program called exit() inside the running statement
   int loop_limit_ = kMostSteps; ///< the step at which the innermost loop is no longer followed
 };

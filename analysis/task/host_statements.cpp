@@ -8,7 +8,9 @@
 namespace warpwright::analysis {
 bool HostInterpreter::spend() {
   checkpoint();
-  return ++steps_ < kMostSteps && depth_ < kMostDepth;
+  if (depth_ >= kMostDepth) // what is not evaluated may change values: the run ends here
+    steps_ = kMostSteps;
+  return ++steps_ < kMostSteps;
 }
 
 HostInterpreter::Flow HostInterpreter::execute(const clang::Stmt *statement) {

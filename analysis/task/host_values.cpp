@@ -66,9 +66,11 @@ HostPlace HostInterpreter::place_of(const clang::ValueDecl &variable) {
   const clang::Decl *key = definition ? definition : declared->getCanonicalDecl();
   if (const auto found = globals_.find(key); found != globals_.end())
     return found->second;
-  const HostPlace target = memory_.allocate(definition != nullptr);
+  const bool is_as_begun = !globals_changed_ || declared->getType().isConstQualified();
+  const HostPlace target = memory_.allocate(definition && is_as_begun);
   globals_[key] = target;
-  if (definition && definition->getInit() && !definition->getInit()->isValueDependent())
+  if (is_as_begun && definition && definition->getInit() &&
+      !definition->getInit()->isValueDependent())
     initialize(target, definition->getType(), definition->getInit());
   return target;
 }

@@ -170,6 +170,7 @@ TEST_CASE("a value that the text does not decide stays unknown") {
   CHECK(size_of("int measure();", "int n = 1; while (measure()) n *= 2;") == 0);
   CHECK(size_of("int measure();", "int n = measure(); if (n < 0) n = -n;") == 0);
   CHECK(size_of("int ask(int *);", "int m = 3; ask(&m); int n = m + 0 * 2; n += 1;") == 0);
+  CHECK(size_of("int total = 3; void change();", "change(); int n = 0; n += total;") == 0);
   // The program that goes on is one that did not leave.
   CHECK(size_of("int measure();", "int n = 8; n += 1; if (measure()) { n = 0; return 1; }") == 9);
 }
