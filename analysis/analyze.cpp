@@ -5,6 +5,7 @@
 // name if the declaration is unknown.
 #include "analysis/analyze.h"
 #include "analysis/spec_diagnostics.h"
+#include "analysis/unit_tasks.h"
 
 #include <algorithm>
 #include <map>
@@ -68,6 +69,7 @@ void link(const Calls &calls, FileFacts &facts) {
 
 void add_tasks(const ParsedUnit &unit, const std::vector<clang::FunctionDecl *> &declarations,
                std::vector<Kernel> &kernels) {
+  std::vector<std::pair<const clang::FunctionDecl *, Kernel *>> found;
   for (clang::FunctionDecl *declaration : declarations) {
     const std::optional<Range> name = unit.range_of(declaration->getNameInfo().getSourceRange());
     const auto kernel = std::ranges::find_if(kernels, [&](const Kernel &candidate) {
@@ -79,8 +81,9 @@ void add_tasks(const ParsedUnit &unit, const std::vector<clang::FunctionDecl *> 
       kernel->slice = std::move(*slice);
     else
       kernel->slice_error = describe(slice.error());
-    kernel->task = infer_task(unit, *declaration, *kernel, kernel->slice);
+    found.emplace_back(declaration, &*kernel);
   }
+  infer_tasks(unit, found);
 }
 
 } // namespace

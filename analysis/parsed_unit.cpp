@@ -1,4 +1,4 @@
-// Helpers of ParsedUnit: kernels and launches of the main file, and the mapping from Clang's
+// Helpers of ParsedUnit: kernels and launches of the file, and the mapping from Clang's
 // locations to byte offsets.
 //
 // Macros are the main difficulty. A range that starts in a macro argument maps to the place where
@@ -14,22 +14,18 @@
 #include <clang/Lex/Lexer.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace warpwright::analysis {
 namespace {
 
-/// Compares file IDs, because SourceManager::isInMainFile follows #line directives.
-bool is_in_main_file(const clang::SourceManager &sources, clang::SourceLocation location) {
-  return sources.getFileID(sources.getExpansionLoc(location)) == sources.getMainFileID();
-}
-
 class KernelVisitor : public clang::RecursiveASTVisitor<KernelVisitor> {
 public:
-  explicit KernelVisitor(const clang::SourceManager &sources) : sources_(sources) {}
+  explicit KernelVisitor(const ParsedUnit &unit) : unit_(unit) {}
 
   bool VisitFunctionDecl(clang::FunctionDecl *function) {
     if (function->hasAttr<clang::CUDAGlobalAttr>() && function->isThisDeclarationADefinition() &&
-        is_in_main_file(sources_, function->getLocation()))
+        unit_.is_in_file(function->getLocation()))
       found.push_back(function);
     return true;
   }
@@ -39,7 +35,7 @@ public:
   std::vector<clang::FunctionDecl *> found;
 
 private:
-  const clang::SourceManager &sources_;
+  const ParsedUnit &unit_;
 };
 
 class LaunchVisitor : public clang::RecursiveASTVisitor<LaunchVisitor> {
@@ -95,8 +91,18 @@ const clang::FunctionDecl *kernel_named_by(const clang::Expr *expression) {
 
 } // namespace
 
+const ParsedUnit::Units &ParsedUnit::other_units() const {
+  if (const auto parse = std::exchange(parse_others_, nullptr))
+    others_ = parse();
+  return others_;
+}
+
+bool ParsedUnit::is_in_file(clang::SourceLocation location) const {
+  return sources().getFileID(sources().getExpansionLoc(location)) == file_id();
+}
+
 std::vector<clang::FunctionDecl *> ParsedUnit::kernels() const {
-  KernelVisitor visitor(sources());
+  KernelVisitor visitor(*this);
   for (clang::Decl *declaration : top_level_declarations())
     visitor.TraverseDecl(declaration);
   return std::move(visitor.found);
@@ -107,9 +113,7 @@ std::vector<const clang::CUDAKernelCallExpr *> ParsedUnit::launches() const {
   for (clang::Decl *declaration : top_level_declarations())
     visitor.TraverseDecl(declaration);
   auto &found = visitor.found;
-  std::erase_if(found, [&](const auto *launch) {
-    return !is_in_main_file(sources(), launch->getBeginLoc());
-  });
+  std::erase_if(found, [&](const auto *launch) { return !is_in_file(launch->getBeginLoc()); });
   std::ranges::stable_sort(found, [&](const auto *left, const auto *right) {
     return sources().getFileOffset(sources().getExpansionLoc(left->getBeginLoc())) <
            sources().getFileOffset(sources().getExpansionLoc(right->getBeginLoc()));
@@ -136,7 +140,7 @@ std::optional<Range> ParsedUnit::range_of(clang::SourceRange range) const {
   const clang::CharSourceRange characters = clang::Lexer::makeFileCharRange(
       clang::CharSourceRange::getTokenRange(range), sources(), context().getLangOpts());
   if (characters.isInvalid() ||
-      sources().getFileID(characters.getBegin()) != sources().getMainFileID())
+      sources().getFileID(characters.getBegin()) != file_id())
     return std::nullopt;
   const Range result{sources().getFileOffset(characters.getBegin()),
                      sources().getFileOffset(characters.getEnd())};
@@ -148,6 +152,13 @@ std::optional<Range> ParsedUnit::range_of(clang::SourceRange range) const {
 std::string_view ParsedUnit::text_of(clang::SourceRange range) const {
   const std::optional<Range> bytes = range_of(range);
   return bytes ? text().substr(bytes->begin, bytes->size()) : std::string_view{};
+}
+
+std::string_view ParsedUnit::text_anywhere(clang::SourceRange range) const {
+  if (range.isInvalid())
+    return {};
+  return clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(range), sources(),
+                                     context().getLangOpts());
 }
 
 } // namespace warpwright::analysis

@@ -15,6 +15,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/Support/VirtualFileSystem.h>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,12 @@ struct ParseSettings {
   std::string directory = "/";    ///< relative paths in flags start here
   std::string cuda_path;          ///< toolkit root for the full pass; empty: no full pass
   RunCommand run;
+  /// Path of the source file that includes this one. The file is parsed as part of it, where the
+  /// types are known and the kernels are launched. Empty: the file is compiled by itself.
+  std::string included_by;
+  /// Paths of the other source files of the program, that with `main` first. They are parsed when
+  /// the values at a launch are asked for. Empty: the file's own translation unit has `main`.
+  std::vector<std::string> program;
   bool operator==(const ParseSettings &) const = default;
 };
 
@@ -50,46 +57,61 @@ public:
   virtual Pass pass() const = 0;
   virtual const SourceFile &file() const = 0;
   virtual clang::ASTContext &context() const = 0;
-  /// Errors and warnings of the parser in the main file, with the rule "syntax".
+  /// Where Clang has the file: its main file, or a file that the main file includes
+  /// (ParseSettings::included_by).
+  virtual clang::FileID file_id() const = 0;
+  /// Errors and warnings of the parser in the file, with the rule "syntax".
   virtual const std::vector<Diagnostic> &syntax_diagnostics() const = 0;
 
-  /// Parts of the main file that the preprocessor left out (`#if 0`, the device side of
+  /// Parts of the file that the preprocessor left out (`#if 0`, the device side of
   /// `__CUDA_ARCH__`).
   virtual const std::vector<Range> &inactive_ranges() const = 0;
 
   std::string_view text() const { return file().text; }
   const clang::SourceManager &sources() const { return context().getSourceManager(); }
 
-  /// Top-level declarations written in the main file, in order. Visitors enter namespaces
-  /// themselves.
+  /// Top-level declarations written in the file, in order. Visitors enter namespaces themselves.
   virtual std::vector<clang::Decl *> top_level_declarations() const = 0;
 
-  /// Definitions of __global__ functions in the main file, namespaces included. A template is
-  /// listed once, as its pattern.
+  /// Whether a location is in the file. A location in a macro counts where the macro is used.
+  /// FileIDs are compared, because SourceManager::isInMainFile follows #line directives.
+  bool is_in_file(clang::SourceLocation location) const;
+  /// Definitions of __global__ functions in the file, namespaces included. A template is listed
+  /// once, as its pattern.
   std::vector<clang::FunctionDecl *> kernels() const;
-  /// Kernel launches in the main file, in order.
+  /// Kernel launches in the file, in order.
   std::vector<const clang::CUDAKernelCallExpr *> launches() const;
   /// The definition of the kernel that a launch calls, or null. For a specialization, the
   /// template's pattern.
   static const clang::FunctionDecl *kernel_of(const clang::CUDAKernelCallExpr *launch);
   clang::FunctionDecl *find_kernel(std::string_view name) const;
 
-  /// Byte range in the main file of a token range, last token included; nullopt if the range lies
-  /// in a macro body or in another file. A range between macro arguments maps to the place where
-  /// they were written.
+  /// Byte range in the file of a token range, last token included; nullopt if the range lies in a
+  /// macro body or in another file. A range between macro arguments maps to the place where they
+  /// were written.
   std::optional<Range> range_of(clang::SourceRange range) const;
-  /// The text of a range as written in the main file; empty if range_of() returns nullopt.
+  /// The text of a range as written in the file; empty if range_of() returns nullopt.
   std::string_view text_of(clang::SourceRange range) const;
+  /// The text of a range as written in any file of the unit; empty if it lies in a macro body.
+  std::string_view text_anywhere(clang::SourceRange range) const;
   LineIndex line_index() const { return LineIndex(text()); }
+
+  using Units = std::vector<std::unique_ptr<ParsedUnit>>;
+  /// The other translation units of the program; parsed when they are asked for the first time.
+  const Units &other_units() const;
+  void set_other_units(std::function<Units()> parse) { parse_others_ = std::move(parse); }
 
   const RunCommand &run_command() const { return run_command_; }
   void set_run_command(RunCommand command) { run_command_ = std::move(command); }
 
 private:
   RunCommand run_command_;
+  mutable std::function<Units()> parse_others_; ///< null: they are parsed, or there are none
+  mutable Units others_;
 };
 
-/// Parses against the built-in declarations. Parsing continues after errors.
+/// Parses against the built-in declarations. Parsing continues after errors. If
+/// `settings.included_by` cannot be read or does not reach the file, the file is parsed by itself.
 /// Errors: Clang cannot start because of a flag that it does not know; the message names the flag.
 Result<std::unique_ptr<ParsedUnit>>
 parse_stub(SourceFile file, const ParseSettings &settings = {},

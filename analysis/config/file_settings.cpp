@@ -2,6 +2,7 @@
 // command, then the environment. Thread: one at a time.
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
+#include "analysis/config/program_place.h"
 #include "analysis/config/run_command.h"
 
 #include <algorithm>
@@ -38,9 +39,13 @@ FileSettings SettingsReader::read(const std::string &file) {
     settings.problems.push_back(project.error());
   settings.problems.insert(settings.problems.end(), settings.project.problems.begin(),
                            settings.project.problems.end());
-  apply_compile_command(file, settings);
+  ProgramPlace place = place_in_program(*files_, file);
+  settings.parse.included_by = std::move(place.included_by);
+  settings.parse.program = std::move(place.sources);
+  apply_compile_command(
+      settings.parse.included_by.empty() ? file : settings.parse.included_by, settings);
   settings.parse.run = settings.project.run_arguments.empty()
-                           ? read_run_command(*files_, settings.parse.directory)
+                           ? read_run_command(*files_, settings.parse.directory, file)
                            : analysis::RunCommand{settings.project.run_arguments,
                                                   "run of " + settings.project.file.path};
   auto &flags = settings.parse.flags;

@@ -9,7 +9,7 @@
 //   budget = "30s"               # for one kernel; ms, s or m
 //   policy = "builtin"           # source of proposals: search, builtin, builtin:WEIGHTS
 //   disable_rules = ["bank-conflict"]
-//   run = "./main 1000 20"       # how the program is run; else the target `run` of the Makefile beside the file
+//   run = "./main 1000 20"       # how the program is run; else the target `run` of the nearest makefile
 //   [sizes]                      # for tasks without sizes in the source
 //   n = 1048576
 //

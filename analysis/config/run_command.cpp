@@ -1,6 +1,9 @@
 #include "analysis/config/run_command.h"
 
 #include "analysis/config/flags.h"
+#include "analysis/config/program_place.h"
+
+#include <llvm/Support/Path.h>
 
 #include <algorithm>
 #include <map>
@@ -10,7 +13,8 @@ namespace warpwright::config {
 namespace {
 
 constexpr std::uint64_t kMostBytes = 1 << 20;
-constexpr int kMostDepth = 8; ///< of variables in variables
+constexpr int kMostDepth = 8;  ///< of variables in variables
+constexpr int kMostLevels = 3; ///< folders above a file's own
 
 std::string trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -151,15 +155,38 @@ std::vector<std::string> arguments_of_run_target(std::string_view makefile) {
   return Makefile(makefile).arguments();
 }
 
-analysis::RunCommand read_run_command(llvm::vfs::FileSystem &files, const std::string &folder) {
+namespace {
+
+/// nullopt: the folder has no makefile.
+std::optional<analysis::RunCommand> read_makefile(llvm::vfs::FileSystem &files,
+                                                  const std::string &folder) {
+  std::optional<analysis::RunCommand> found;
   for (const char *name : {"GNUmakefile", "makefile", "Makefile"}) {
     const std::string path = folder + "/" + name;
     const auto status = files.status(path);
     if (!status || status->getSize() > kMostBytes)
       continue;
+    found.emplace();
     if (const auto buffer = files.getBufferForFile(path))
       if (auto arguments = arguments_of_run_target((*buffer)->getBuffer()); !arguments.empty())
-        return {std::move(arguments), std::string("the target run of ") + name};
+        return analysis::RunCommand{std::move(arguments), std::string("the target run of ") + name};
+  }
+  return found;
+}
+
+} // namespace
+
+analysis::RunCommand read_run_command(llvm::vfs::FileSystem &files, const std::string &folder,
+                                      const std::string &file) {
+  if (auto found = read_makefile(files, folder))
+    return std::move(*found);
+  std::string above = llvm::sys::path::parent_path(file).str();
+  for (int level = 0; level <= kMostLevels && above.size() > 1; ++level) {
+    if (auto found = read_makefile(files, above))
+      return std::move(*found);
+    if (has_build_file(files, above)) // a program of its own, built in another way
+      return {};
+    above = llvm::sys::path::parent_path(above).str();
   }
   return {};
 }

@@ -17,7 +17,11 @@ std::vector<std::string> arguments_of(std::string_view command);
 /// there is none.
 std::vector<std::string> arguments_of_run_target(std::string_view makefile);
 
-/// The run command of the makefile in a folder. No program is started.
-analysis::RunCommand read_run_command(llvm::vfs::FileSystem &files, const std::string &folder);
+/// The run command of the makefile in a folder, else of the nearest makefile from the folder of
+/// `file` upward. No program is started.
+/// @param folder in which the file is compiled
+/// @param file absolute path
+analysis::RunCommand read_run_command(llvm::vfs::FileSystem &files, const std::string &folder,
+                                      const std::string &file);
 
 } // namespace warpwright::config

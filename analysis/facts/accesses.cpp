@@ -250,7 +250,7 @@ Range shown_range(const ParsedUnit &unit, SourceRange range) {
     return *exact;
   const SourceManager &sources = unit.sources();
   const auto in_file = [&](SourceLocation location) {
-    return location.isValid() && sources.isInMainFile(location);
+    return location.isValid() && unit.is_in_file(location);
   };
   const SourceLocation begin =
       range.isValid() ? sources.getExpansionLoc(range.getBegin()) : SourceLocation();

@@ -23,15 +23,15 @@ namespace {
 /// Parts of the input that the preprocessor left out.
 struct LeftOut {
   int headers = 0;
-  std::vector<Range> ranges; ///< ranges of the main file
+  std::vector<Range> ranges; ///< ranges of the file
 };
 
 /// Skips missing headers if wanted, and records the headers and ranges that are not parsed.
 class WatchPreprocessor : public clang::PPCallbacks {
 public:
-  WatchPreprocessor(const clang::SourceManager &sources, bool skip_missing_headers,
-                    LeftOut &left_out)
-      : sources_(sources), skip_(skip_missing_headers), left_out_(left_out) {}
+  WatchPreprocessor(const clang::SourceManager &sources, const std::string &path,
+                    bool skip_missing_headers, LeftOut &left_out)
+      : sources_(sources), path_(path), skip_(skip_missing_headers), left_out_(left_out) {}
 
   bool FileNotFound(llvm::StringRef) override {
     ++left_out_.headers;
@@ -39,38 +39,43 @@ public:
   }
 
   void SourceRangeSkipped(clang::SourceRange range, clang::SourceLocation) override {
-    if (sources_.getFileID(range.getBegin()) == sources_.getMainFileID())
+    if (sources_.getFileID(range.getBegin()) == file_id_of(sources_, path_))
       left_out_.ranges.push_back(
           {sources_.getFileOffset(range.getBegin()), sources_.getFileOffset(range.getEnd())});
   }
 
 private:
   const clang::SourceManager &sources_;
+  const std::string &path_; ///< of the file; empty: the main file
   bool skip_;
   LeftOut &left_out_;
 };
 
 class KeepTree : public clang::ASTFrontendAction {
 public:
-  KeepTree(bool skip_missing_headers, LeftOut &left_out)
-      : skip_(skip_missing_headers), left_out_(left_out) {}
+  KeepTree(const std::string &path, bool skip_missing_headers, LeftOut &left_out)
+      : path_(path), skip_(skip_missing_headers), left_out_(left_out) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler,
                                                         llvm::StringRef) override {
     compiler.getPreprocessor().addPPCallbacks(
-        std::make_unique<WatchPreprocessor>(compiler.getSourceManager(), skip_, left_out_));
+        std::make_unique<WatchPreprocessor>(compiler.getSourceManager(), path_, skip_, left_out_));
     watch_tokens(compiler.getPreprocessor());
     return watch_instantiations();
   }
 
 private:
+  const std::string &path_;
   bool skip_;
   LeftOut &left_out_;
 };
 
 class ClangUnit : public ParsedUnit {
 public:
-  ClangUnit(SourceFile file, Pass pass) : file_(std::move(file)), pass_(pass) {}
+  ClangUnit(SourceFile file, const UnitOptions &options)
+      : file_(std::move(file)), pass_(options.pass),
+        included_path_(options.is_included ? file_.path : std::string()),
+        collector_(included_path_) {}
   ~ClangUnit() override {
     if (action_)
       action_->EndSourceFile();
@@ -79,6 +84,7 @@ public:
   Pass pass() const override { return pass_; }
   const SourceFile &file() const override { return file_; }
   clang::ASTContext &context() const override { return compiler_->getASTContext(); }
+  clang::FileID file_id() const override { return file_id_; }
   const std::vector<Diagnostic> &syntax_diagnostics() const override { return diagnostics_; }
 
   const std::vector<Range> &inactive_ranges() const override { return left_out_.ranges; }
@@ -86,9 +92,7 @@ public:
   std::vector<clang::Decl *> top_level_declarations() const override {
     std::vector<clang::Decl *> result;
     for (clang::Decl *declaration : context().getTranslationUnitDecl()->noload_decls())
-      if (!declaration->isImplicit() &&
-          sources().getFileID(sources().getExpansionLoc(declaration->getLocation())) ==
-              sources().getMainFileID())
+      if (!declaration->isImplicit() && is_in_file(declaration->getLocation()))
         result.push_back(declaration);
     return result;
   }
@@ -106,13 +110,16 @@ public:
       return fail("cannot parse " + file_.path + ": Clang does not know the target",
                   "remove -target from the flags");
     compiler_->createFileManager();
-    auto action = std::make_unique<KeepTree>(options.skip_missing_headers, left_out_);
+    auto action = std::make_unique<KeepTree>(included_path_, options.skip_missing_headers, left_out_);
     if (!action->BeginSourceFile(*compiler_, compiler_->getFrontendOpts().Inputs[0]))
       return fail("cannot parse " + file_.path + ": Clang does not open it");
     action_ = std::move(action);
     if (llvm::Error error = action_->Execute())
       return fail("cannot parse " + file_.path + ": " + llvm::toString(std::move(error)));
     checkpoint(); // the result of an interrupted parse is discarded
+    file_id_ = file_id_of(sources(), included_path_);
+    if (file_id_.isInvalid())
+      return fail("cannot parse " + file_.path + ": the file that includes it does not reach it");
     // Limits traversals (parent maps, visits of the whole tree) to this file. A visit of the
     // headers would load the whole precompiled preamble.
     context().setTraversalScope(top_level_declarations());
@@ -125,6 +132,8 @@ private:
   std::shared_ptr<const void> keep_alive_; // first member, so it is destroyed last
   SourceFile file_;
   Pass pass_;
+  std::string included_path_; ///< of a file that Clang's main file includes; else empty
+  clang::FileID file_id_;
   LeftOut left_out_;
   DiagnosticCollector collector_;
   std::vector<Diagnostic> diagnostics_;
@@ -195,7 +204,7 @@ FileSystem with_file(FileSystem files, const SourceFile &file) {
 Result<std::unique_ptr<ParsedUnit>> parse(SourceFile file,
                                           std::unique_ptr<clang::CompilerInvocation> invocation,
                                           FileSystem files, UnitOptions options) {
-  auto unit = std::make_unique<ClangUnit>(std::move(file), options.pass);
+  auto unit = std::make_unique<ClangUnit>(std::move(file), options);
   if (Result<void> done = unit->run(std::move(invocation), std::move(files), std::move(options));
       !done)
     return std::unexpected(done.error());

@@ -23,6 +23,7 @@ struct UnitOptions {
   /// Skips missing headers silently, and does not report errors that may follow from them.
   bool skip_missing_headers = false;
   std::vector<CollectedDiagnostic> earlier;    ///< diagnostics from the preamble
+  bool is_included = false; ///< the file is not the invocation's, but one that it includes
   std::shared_ptr<const void> keep_alive = {}; ///< objects that the AST points into: the preamble
 };
 
@@ -36,7 +37,7 @@ make_invocation(const std::vector<std::string> &arguments, const std::string &pa
 FileSystem with_file(FileSystem files, const SourceFile &file);
 
 /// Parses `file`. Either `files` serves it already, or the invocation remaps it.
-/// Errors: Clang cannot start.
+/// Errors: Clang cannot start, or does not reach an included file.
 Result<std::unique_ptr<ParsedUnit>> parse(SourceFile file,
                                           std::unique_ptr<clang::CompilerInvocation> invocation,
                                           FileSystem files, UnitOptions options);

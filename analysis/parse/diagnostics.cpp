@@ -40,21 +40,24 @@ bool is_grammar_error(unsigned id, std::string_view message) {
                              [&](const char *beginning) { return message.starts_with(beginning); });
 }
 
-/// Compares file IDs, because SourceManager::isInMainFile follows #line directives and the built-in
+/// The #include in a file through which `location` was reached; invalid if there is none. FileIDs
+/// are compared, because SourceManager::isInMainFile follows #line directives and the built-in
 /// definitions.
-bool is_in_main_file(const clang::SourceManager &sources, clang::SourceLocation location) {
-  return sources.getFileID(location) == sources.getMainFileID();
-}
-
-/// The #include in the main file through which `location` was reached; invalid if there is none.
-clang::SourceLocation include_in_main_file(const clang::SourceManager &sources,
-                                           clang::SourceLocation location) {
-  while (location.isValid() && !is_in_main_file(sources, location))
+clang::SourceLocation include_in(clang::FileID file, const clang::SourceManager &sources,
+                                 clang::SourceLocation location) {
+  while (location.isValid() && sources.getFileID(location) != file)
     location = sources.getIncludeLoc(sources.getFileID(location));
   return location;
 }
 
 } // namespace
+
+clang::FileID file_id_of(const clang::SourceManager &sources, const std::string &path) {
+  if (path.empty())
+    return sources.getMainFileID();
+  const auto entry = sources.getFileManager().getOptionalFileRef(path);
+  return entry ? sources.translateFile(*entry) : clang::FileID();
+}
 
 void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
                                            const clang::Diagnostic &diagnostic) {
@@ -64,9 +67,12 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
     return;
   const clang::SourceManager &sources = diagnostic.getSourceManager();
   const clang::SourceLocation location = sources.getExpansionLoc(diagnostic.getLocation());
-  if (is_in_main_file(sources, location))
+  const clang::FileID file = file_id_of(sources, path_);
+  if (file.isInvalid())
+    return;
+  if (sources.getFileID(location) == file)
     return add(level, text_of(diagnostic), diagnostic.getID(), sources, location);
-  const clang::SourceLocation include = include_in_main_file(sources, location);
+  const clang::SourceLocation include = include_in(file, sources, location);
   if (level < clang::DiagnosticsEngine::Error || include.isInvalid())
     return;
   const std::size_t offset = sources.getFileOffset(include);

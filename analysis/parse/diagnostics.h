@@ -8,6 +8,7 @@
 #include "analysis/facts.h"
 
 #include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/SourceManager.h>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,16 @@ struct CollectedDiagnostic {
   bool is_grammar = false;
 };
 
-/// Keeps the errors and warnings of the main file, and the first error inside each of its
-/// #includes.
+/// Where Clang has a file that it has entered; an empty path means the main file. Invalid: Clang
+/// has not entered it.
+clang::FileID file_id_of(const clang::SourceManager &sources, const std::string &path);
+
+/// Keeps the errors and warnings of one file, and the first error inside each of its #includes.
 class DiagnosticCollector : public clang::DiagnosticConsumer {
 public:
+  /// @param path the file; empty: the main file
+  explicit DiagnosticCollector(std::string path = {}) : path_(std::move(path)) {}
+
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
                         const clang::Diagnostic &diagnostic) override;
 
@@ -30,6 +37,8 @@ public:
 private:
   void add(clang::DiagnosticsEngine::Level level, std::string message, unsigned id,
            const clang::SourceManager &sources, clang::SourceLocation location);
+
+  std::string path_;
 };
 
 /// Keeps only the first error; used for parsing flags.

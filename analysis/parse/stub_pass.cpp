@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include <llvm/Support/Path.h>
 
 namespace warpwright::analysis {
 namespace {
 
-constexpr std::string_view kStubDirectory = "/.warpwright-stub/";
 constexpr std::string_view kPrecompiled = "core.pch";
 
 bool needs(const StubHeader &header, std::string_view text) {
@@ -145,15 +145,49 @@ FileSystem with_stubs(FileSystem files) {
   return overlay;
 }
 
-Result<std::unique_ptr<ParsedUnit>> parse_with(const SourceFile &file, std::string_view mentions,
+/// @param main the file that is compiled: `file`, or one that includes it
+Result<std::unique_ptr<ParsedUnit>> parse_with(const SourceFile &file, const SourceFile &main,
+                                               std::string_view mentions,
                                                const ParseSettings &settings, FileSystem files,
                                                bool precompiled) {
   auto invocation =
-      make_invocation(stub_arguments(mentions, settings, precompiled), file.path, files);
+      make_invocation(stub_arguments(mentions, settings, precompiled), main.path, files);
   if (!invocation)
     return std::unexpected(invocation.error());
   return parse(file, std::move(*invocation), std::move(files),
-               {.pass = Pass::Stub, .skip_missing_headers = true});
+               {.pass = Pass::Stub,
+                .skip_missing_headers = true,
+                .is_included = main.path != file.path});
+}
+
+Result<std::unique_ptr<ParsedUnit>> parse_in(const SourceFile &main, const SourceFile &file,
+                                             const ParseSettings &settings,
+                                             const FileSystem &files) {
+  const auto served = [&] {
+    FileSystem own =
+        llvm::makeIntrusiveRefCnt<ProjectHeaders>(files, main.path, settings.cuda_path);
+    FileSystem all = with_file(with_stubs(std::move(own)), file);
+    return main.path == file.path ? all : with_file(std::move(all), main);
+  };
+  const Mentions mentions(main, settings, files);
+  auto unit = suit_precompiled(settings.flags)
+                  ? parse_with(file, main, mentions.text(), settings, served(), true)
+                  : parse_with(file, main, mentions.text(), settings, served(), false);
+  if (!unit && suit_precompiled(settings.flags))
+    unit = parse_with(file, main, mentions.text(), settings, served(), false);
+  return unit;
+}
+
+/// The other translation units of a program; files that cannot be read or parsed are left out.
+ParsedUnit::Units parse_others(ParseSettings settings, const FileSystem &files) {
+  ParsedUnit::Units units;
+  const std::vector<std::string> paths = std::exchange(settings.program, {});
+  settings.included_by.clear();
+  for (const std::string &path : paths)
+    if (const auto text = RegularFiles(files).getBufferForFile(path))
+      if (auto unit = parse_stub({path, (*text)->getBuffer().str()}, settings, files))
+        units.push_back(std::move(*unit));
+  return units;
 }
 
 } // namespace
@@ -161,19 +195,17 @@ Result<std::unique_ptr<ParsedUnit>> parse_with(const SourceFile &file, std::stri
 Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSettings &settings,
                                                FileSystem files) {
   file.path = absolute_path(file.path, settings.directory);
-  const auto served = [&] {
-    FileSystem own =
-        llvm::makeIntrusiveRefCnt<ProjectHeaders>(files, file.path, settings.cuda_path);
-    return with_file(with_stubs(std::move(own)), file);
-  };
-  const Mentions mentions(file, settings, files);
-  auto unit = suit_precompiled(settings.flags)
-                  ? parse_with(file, mentions.text(), settings, served(), true)
-                  : parse_with(file, mentions.text(), settings, served(), false);
-  if (!unit && suit_precompiled(settings.flags))
-    unit = parse_with(file, mentions.text(), settings, served(), false);
-  if (unit)
-    (*unit)->set_run_command(settings.run);
+  Result<std::unique_ptr<ParsedUnit>> unit = fail("no file includes " + file.path);
+  if (!settings.included_by.empty())
+    if (const auto includer = RegularFiles(files).getBufferForFile(settings.included_by))
+      unit = parse_in({settings.included_by, (*includer)->getBuffer().str()}, file, settings, files);
+  if (!unit)
+    unit = parse_in(file, file, settings, files);
+  if (!unit)
+    return unit;
+  (*unit)->set_run_command(settings.run);
+  if (!settings.program.empty())
+    (*unit)->set_other_units([settings, files] { return parse_others(settings, files); });
   return unit;
 }
 

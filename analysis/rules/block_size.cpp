@@ -30,11 +30,10 @@ std::optional<Range> literal_behind(const RuleInput &input, const Expr *expressi
     return std::nullopt;
   expression = expression->IgnoreParenCasts();
   if (isa<IntegerLiteral>(expression)) {
-    const SourceManager &sources = input.unit.sources();
-    const SourceLocation location = sources.getSpellingLoc(expression->getBeginLoc());
-    return sources.getFileID(location) == sources.getMainFileID()
-               ? input.unit.range_of(SourceRange(location))
-               : std::nullopt;
+    const SourceLocation location =
+        input.unit.sources().getSpellingLoc(expression->getBeginLoc());
+    return input.unit.is_in_file(location) ? input.unit.range_of(SourceRange(location))
+                                           : std::nullopt;
   }
   const VarDecl *variable = named_variable(expression);
   return variable && variable->hasInit() ? literal_behind(input, variable->getInit(), depth + 1)

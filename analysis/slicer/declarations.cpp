@@ -6,6 +6,7 @@
 // unit's thread.
 #include "analysis/slicer/declarations.h"
 #include "analysis/slicer/constants.h"
+#include "analysis/stub/stub_headers.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
@@ -22,7 +23,6 @@ namespace {
 
 using clang::Decl;
 
-constexpr std::string_view kStubPrefix = "/.warpwright-stub/";
 constexpr std::string_view kAnnotation = "__host__ __device__ ";
 
 template <class Attribute>
@@ -54,7 +54,12 @@ bool is_device_variable(const clang::VarDecl *variable) {
 class Collector {
 public:
   explicit Collector(const ParsedUnit &unit) : unit_(unit), sources_(unit.sources()) {
-    add_file(unit.file().path, std::string(unit.text()));
+    const clang::FileID main = sources_.getMainFileID();
+    const clang::OptionalFileEntryRef entry = sources_.getFileEntryRefForID(main);
+    if (main == unit.file_id() || !entry)
+      add_file(unit.file().path, std::string(unit.text()));
+    else
+      add_file(entry->getName().str(), sources_.getBufferData(main).str());
     scan_includes(0);
   }
 
@@ -123,7 +128,7 @@ private:
   }
 
   static bool is_user_path(llvm::StringRef path) {
-    return !path.starts_with(llvm::StringRef(kStubPrefix));
+    return !path.starts_with(llvm::StringRef(kStubDirectory));
   }
 
   /// Index of the user file that contains a location (the expansion location for macros).

@@ -29,7 +29,7 @@ struct Item {
 };
 
 struct Inventory {
-  std::vector<std::unique_ptr<SourceText>> files; ///< [0] is the main file
+  std::vector<std::unique_ptr<SourceText>> files; ///< [0] is the file that is compiled
   std::vector<Item> items;                      ///< by file, then by offset; ranges do not overlap
   std::set<std::string> missing_headers;        ///< quoted includes that were not found
   std::vector<std::string> command_line_macros; ///< from -D flags: "#define TILE 16"

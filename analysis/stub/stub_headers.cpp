@@ -28,6 +28,7 @@ WARPWRIGHT_EMBED(device, WARPWRIGHT_STUB_DIR "/device.h")
 WARPWRIGHT_EMBED(helper, WARPWRIGHT_STUB_DIR "/helper.h")
 WARPWRIGHT_EMBED(vector_math, WARPWRIGHT_STUB_DIR "/vector_math.h")
 WARPWRIGHT_EMBED(standard, WARPWRIGHT_STUB_DIR "/std.h")
+WARPWRIGHT_EMBED(getopt, WARPWRIGHT_STUB_DIR "/getopt.h")
 WARPWRIGHT_EMBED(half, WARPWRIGHT_STUB_DIR "/half.h")
 WARPWRIGHT_EMBED(cooperative_groups, WARPWRIGHT_STUB_DIR "/cooperative_groups.h")
 WARPWRIGHT_EMBED(cub, WARPWRIGHT_STUB_DIR "/cub.h")
@@ -47,6 +48,7 @@ constexpr Words kVectorWords{"helper_math", "cutil_math"};
 constexpr Words kTorchWords{"torch", "ATen", "at::", "c10", "pybind11"};
 constexpr Words kModuleWords{"Module", "TORCH_MODULE"};
 constexpr Words kStandardWords{"std::", "namespace std", "cout", "torch", "ATen", "pybind11"};
+constexpr Words kOptionWords{"getopt", "optarg"};
 constexpr Words kHalfWords{"half", "bf16", "bfloat", "fp8", "wmma", "fp16"};
 constexpr Words kGroupsWords{"cooperative_groups"};
 constexpr Words kCubWords{"cub", "thrust", "cuda::", "cuda/"};
@@ -63,6 +65,7 @@ std::span<const StubHeader> stub_headers() {
       StubHeader{"std.h", WARPWRIGHT_STUB(standard), kStandardWords, true},
       StubHeader{"helper.h", WARPWRIGHT_STUB(helper), kHelperWords},
       StubHeader{"vector_math.h", WARPWRIGHT_STUB(vector_math), kVectorWords},
+      StubHeader{"getopt.h", WARPWRIGHT_STUB(getopt), kOptionWords},
       StubHeader{"half.h", WARPWRIGHT_STUB(half), kHalfWords},
       StubHeader{"cooperative_groups.h", WARPWRIGHT_STUB(cooperative_groups), kGroupsWords},
       StubHeader{"cub.h", WARPWRIGHT_STUB(cub), kCubWords},

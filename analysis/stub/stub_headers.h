@@ -9,6 +9,9 @@
 
 namespace warpwright::analysis {
 
+/// Folder in which Clang finds the built-in headers.
+inline constexpr std::string_view kStubDirectory = "/.warpwright-stub/";
+
 struct StubHeader {
   std::string_view name; ///< file name, "cuda.h"
   std::string_view text;

@@ -63,8 +63,18 @@ std::string symbol_name(std::string_view text) {
 } // namespace
 
 HostResolver::HostResolver(const HostProgram &program, const std::set<std::string> *symbols,
-                           const std::set<std::string> &fixed)
-    : program_(program), unit_(program.unit()), symbols_(symbols), fixed_(fixed) {}
+                           const std::set<std::string> &fixed, const HostMoment *moment)
+    : program_(program), unit_(program.unit()), symbols_(symbols), fixed_(fixed), moment_(moment) {}
+
+std::optional<std::int64_t> HostResolver::in_run(const clang::Expr *expression,
+                                                 const HostFrame &frame) const {
+  return moment_ ? moment_->integer(expression, frame.function) : std::nullopt;
+}
+
+std::optional<std::int64_t> HostResolver::in_run(const clang::ValueDecl &variable,
+                                                 const HostFrame &frame) const {
+  return moment_ ? moment_->integer(variable, frame.function) : std::nullopt;
+}
 
 bool HostResolver::is_symbol(const std::string &name) const {
   return symbols_ ? symbols_->contains(name) : !fixed_.contains(name);
@@ -97,6 +107,9 @@ std::optional<HostValue> HostResolver::integer(const clang::Expr *expression,
   if (!value)
     value = compute(expression, frame);
   --depth_;
+  if (!value)
+    if (const auto number = in_run(expression, frame))
+      value = make_value(*number);
   return value;
 }
 
@@ -251,10 +264,16 @@ std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declarat
   const clang::Expr *range = program_.range_of(declaration);
   const std::string name = declaration.getNameAsString();
   auto value = range ? typical_of(range, name, *own) : value_of(declaration, *own, place);
-  if (!definition && !range)
-    value = given_through_pointer(declaration);
+  const bool is_local = !range && llvm::isa<clang::VarDecl>(declaration) &&
+                        llvm::cast<clang::VarDecl>(declaration).hasLocalStorage();
+  const bool is_changed = is_local && program_.is_changed_before(declaration, place);
+  if (is_changed) // an expression over what it was begun with would be another value
+    value.reset();
+  if ((!definition && !range) || is_changed)
+    if (auto given = given_through_pointer(declaration))
+      value = given;
   if (!value)
-    return root(name, std::nullopt);
+    return root(name, in_run(declaration, *own));
   return value->number ? root(name, value->number) : *value;
 }
 
@@ -323,7 +342,7 @@ std::optional<HostValue> HostResolver::parameter(const clang::ParmVarDecl &decla
   if (const std::size_t arguments = unit_.run_command().arguments.size();
       arguments > 0 && owner && owner->isMain() && declaration.getFunctionScopeIndex() == 0)
     return make_value(static_cast<std::int64_t>(arguments) + 1);
-  return root(declaration.getNameAsString(), std::nullopt);
+  return root(declaration.getNameAsString(), in_run(declaration, *own));
 }
 
 const clang::Expr *HostResolver::argument_of(const clang::CallExpr &call, unsigned index) {
@@ -360,68 +379,10 @@ std::optional<HostValue> HostResolver::call(const clang::CallExpr &call, const H
     if (auto value = inlined(body->getBody(), inner))
       return value;
   }
-  const std::string_view text = unit_.text_of(call.getSourceRange());
+  const std::string_view text = unit_.text_anywhere(call.getSourceRange());
   return call.getType()->isIntegralOrEnumerationType() && !text.empty()
-             ? std::optional(root(symbol_name(text), std::nullopt))
+             ? std::optional(root(symbol_name(text), in_run(&call, frame)))
              : std::nullopt;
-}
-
-const std::string *HostResolver::run_argument(const clang::Expr *expression,
-                                              const HostFrame &frame) {
-  const std::vector<std::string> &arguments = unit_.run_command().arguments;
-  const auto *access =
-      llvm::dyn_cast_or_null<clang::ArraySubscriptExpr>(expression ? strip(expression) : nullptr);
-  if (!access || arguments.empty())
-    return nullptr;
-  const clang::Expr *list = strip(access->getBase());
-  const auto roots = roots_;
-  const auto index = integer(access->getIdx(), frame);
-  symbolic::Sizes known;
-  for (const auto &[name, root] : roots_)
-    if (root.value)
-      known[name] = *root.value;
-  roots_ = roots; // the number of an argument is no size
-  const std::int64_t k = index ? index->expression().evaluate(known).value_or(0) : 0;
-  for (const HostFrame *at = &frame; k > 0;) { // main may pass argv on
-    const auto *reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(list);
-    const auto *parameter =
-        reference ? llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl()) : nullptr;
-    const auto *owner =
-        parameter ? llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext()) : nullptr;
-    if (!owner)
-      return nullptr;
-    if (owner->isMain()) {
-      if (parameter->getFunctionScopeIndex() != 1 || k > std::ssize(arguments))
-        return nullptr;
-      const std::string &text = arguments[static_cast<std::size_t>(k - 1)];
-      assume("argv[" + std::to_string(k) + "] is " + text + ", from " + unit_.run_command().source);
-      return &text;
-    }
-    at = frame_of(*parameter, *at);
-    if (at->function == owner && !at->call && caller_of(*at))
-      at = own_frames_.at(owner).get();
-    if (at->function != owner || !at->call || !at->caller)
-      return nullptr;
-    const clang::Expr *argument = argument_of(*at->call, parameter->getFunctionScopeIndex());
-    list = argument ? strip(argument) : nullptr;
-    at = at->caller;
-  }
-  return nullptr;
-}
-
-std::optional<double> HostResolver::read_number(const clang::CallExpr &call,
-                                                const HostFrame &frame) {
-  static const std::set<std::string> kReaders{
-      "atoi", "atol", "atoll",  "atof",    "stoi",    "stol",     "stoll",  "stoul", "stoull",
-      "stof", "stod", "strtol", "strtoul", "strtoll", "strtoull", "strtof", "strtod"};
-  if (!kReaders.contains(callee_name(call)) || call.getNumArgs() == 0)
-    return std::nullopt;
-  const std::string *text = run_argument(call.getArg(0), frame);
-  if (!text)
-    return std::nullopt;
-  char *end = nullptr;
-  const double number = std::strtod(text->c_str(), &end);
-  return end == text->c_str() ? std::nullopt : std::optional(number);
 }
 
 /// ceil(a / b) of floating-point or integer quotients.
@@ -518,7 +479,9 @@ std::optional<HostValue> HostResolver::member(const clang::MemberExpr &member,
         return root(symbol, number->number);
       }
   const auto result = value ? integer(value, *own) : std::nullopt;
-  return !result || result->number ? root(symbol, result ? result->number : std::nullopt) : *result;
+  if (!result)
+    return root(symbol, in_run(&member, frame));
+  return result->number ? root(symbol, result->number) : *result;
 }
 
 std::optional<HostValue> HostResolver::elements(const clang::Expr *bytes, int element_bytes,

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "analysis/task/host_program.h"
+#include "analysis/task/host_run.h"
 #include "support/symbolic/expression.h"
 
 #include <array>
@@ -55,8 +56,10 @@ class HostResolver {
 public:
   /// @param symbols roots that stay names; nullptr: all roots except `fixed`
   /// @param fixed names that device code uses too (macros, constants); they are always numbers
+  /// @param moment values of an imagined run, for roots whose value the text alone does not give;
+  /// nullptr: the run does not get to the launch
   HostResolver(const HostProgram &program, const std::set<std::string> *symbols,
-               const std::set<std::string> &fixed);
+               const std::set<std::string> &fixed, const HostMoment *moment = nullptr);
 
   /// Value of an integer expression; nullopt if it cannot be expressed.
   std::optional<HostValue> integer(const clang::Expr *expression, const HostFrame &frame);
@@ -74,6 +77,8 @@ public:
 
   /// Roots found so far that are symbols, by name.
   const std::map<std::string, HostRoot> &roots() const { return roots_; }
+  /// Whether a value was chosen from a table that the program runs through.
+  bool took_typical() const { return took_typical_; }
   /// Assumptions for the user, such as "the device has 132 multiprocessors".
   const std::vector<std::string> &assumptions() const { return assumptions_; }
 
@@ -114,6 +119,10 @@ private:
                                               const HostFrame &frame);
   static const clang::Expr *argument_of(const clang::CallExpr &call, unsigned index);
   HostValue root(const std::string &name, std::optional<std::int64_t> value);
+  /// Values in the imagined run; nullopt: not known there either.
+  std::optional<std::int64_t> in_run(const clang::Expr *expression, const HostFrame &frame) const;
+  std::optional<std::int64_t> in_run(const clang::ValueDecl &variable,
+                                     const HostFrame &frame) const;
   bool is_symbol(const std::string &name) const;
   void assume(const std::string &text); ///< each text once
   /// The integer literal that the function's own body assigns to a parameter; null if there is
@@ -130,8 +139,10 @@ private:
   const ParsedUnit &unit_;
   const std::set<std::string> *symbols_;
   const std::set<std::string> &fixed_;
+  const HostMoment *moment_;
   std::map<std::string, HostRoot> roots_;
   std::vector<std::string> assumptions_;
+  bool took_typical_ = false;
   std::map<const clang::FunctionDecl *, std::unique_ptr<HostFrame>>
       callers_; ///< frames of the callers
   std::map<const clang::FunctionDecl *, std::unique_ptr<HostFrame>>

@@ -201,11 +201,11 @@ std::optional<HostPointer> HostResolver::pointer(const clang::Expr *expression,
     }
   if (const auto *access = llvm::dyn_cast<clang::MemberExpr>(expression))
     return HostPointer{
-        access->getMemberDecl(), std::string(unit_.text_of(expression->getSourceRange())), {}};
+        access->getMemberDecl(), std::string(unit_.text_anywhere(expression->getSourceRange())), {}};
   if (const auto *element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
     auto base = pointer(element->getBase(), frame);
     if (base)
-      base->text = unit_.text_of(expression->getSourceRange());
+      base->text = unit_.text_anywhere(expression->getSourceRange());
     return base;
   }
   // Covers thrust::raw_pointer_cast(v.data()), v.data().get() and t.data_ptr<float>().

@@ -1,31 +1,16 @@
-// Visitors that fill the index of host code: one for the main file, one for the user's headers.
+// The visitor that fills the index of host code, and questions to the index.
 // Thread: the unit's thread.
 #include "analysis/task/host_program.h"
+#include "analysis/task/host_run.h"
+#include "analysis/stub/stub_headers.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 
 #include <algorithm>
+#include <set>
 
 namespace warpwright::analysis {
 namespace {
-
-/// Indexes the assignments in headers.
-class HeaderIndexer : public clang::RecursiveASTVisitor<HeaderIndexer> {
-public:
-  explicit HeaderIndexer(HostProgram &program) : program_(program) {}
-
-  bool VisitBinaryOperator(clang::BinaryOperator *assignment) {
-    if (const auto *variable =
-            assignment->getOpcode() == clang::BO_Assign
-                ? llvm::dyn_cast<clang::DeclRefExpr>(assignment->getLHS()->IgnoreParenImpCasts())
-                : nullptr)
-      program_.assignments[variable->getDecl()].push_back(assignment->getRHS());
-    return true;
-  }
-
-private:
-  HostProgram &program_;
-};
 
 class Indexer : public clang::RecursiveASTVisitor<Indexer> {
 public:
@@ -42,6 +27,11 @@ public:
 
   bool VisitCUDAKernelCallExpr(clang::CUDAKernelCallExpr *call) {
     const clang::FunctionDecl *callee = call->getDirectCallee();
+    if (!callee) // `auto kernel = scale<4>; kernel<<<g, b>>>(x)`
+      if (const auto *named = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(call->getCallee())))
+        if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(named->getDecl());
+            variable && variable->hasInit())
+          callee = function_of(variable->getInit());
     if (!callee)
       callee = ParsedUnit::kernel_of(call);
     if (callee)
@@ -54,6 +44,14 @@ public:
     if (const auto *called = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(call->getCallee()));
         called && llvm::isa<clang::ParmVarDecl>(called->getDecl()))
       program_.calls_of_parameters[called->getDecl()].push_back({call, enclosing_});
+    const auto *operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
+    for (const clang::Expr *argument : call->arguments()) {
+      if (const auto *address = llvm::dyn_cast_or_null<clang::UnaryOperator>(strip(argument));
+          address && address->getOpcode() == clang::UO_AddrOf)
+        note_change(address->getSubExpr());
+      if (operation && operation->getOperator() == clang::OO_GreaterGreater)
+        note_change(argument);
+    }
     for (unsigned i = 0; i < call->getNumArgs(); ++i)
       if (const clang::FunctionDecl *function = function_of(call->getArg(i)))
         program_.passed[function->getCanonicalDecl()].push_back({{call, enclosing_}, i});
@@ -64,7 +62,18 @@ public:
       program_.ranges[loop->getLoopVariable()] = loop->getRangeInit();
     return true;
   }
+  bool VisitForStmt(clang::ForStmt *loop) {
+    heads_.insert(loop->getInc()); // visited before the increment itself
+    return true;
+  }
+  bool VisitUnaryOperator(clang::UnaryOperator *operation) {
+    if (operation->isIncrementDecrementOp() && !heads_.contains(operation))
+      note_change(operation->getSubExpr());
+    return true;
+  }
   bool VisitBinaryOperator(clang::BinaryOperator *assignment) {
+    if (assignment->isCompoundAssignmentOp() && !heads_.contains(assignment))
+      note_change(assignment->getLHS());
     if (assignment->getOpcode() != clang::BO_Assign)
       return true;
     const clang::Expr *target = assignment->getLHS()->IgnoreParenImpCasts();
@@ -97,6 +106,11 @@ public:
 
 private:
   using Base = clang::RecursiveASTVisitor<Indexer>;
+
+  void note_change(const clang::Expr *target) {
+    if (const auto *variable = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(target)))
+      program_.changes[variable->getDecl()].push_back(variable->getLocation());
+  }
 
   void note_branch(const clang::BinaryOperator &assignment) {
     if (branches_.empty())
@@ -131,15 +145,15 @@ private:
 
   HostProgram &program_;
   const clang::FunctionDecl *enclosing_ = nullptr;
+  std::set<const clang::Stmt *> heads_;       ///< increments of for loops
   std::vector<const clang::Stmt *> branches_; ///< branches around the visited statement
 };
 
-const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function) {
-  if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())
-    return pattern->getCanonicalDecl();
-  if (const clang::FunctionTemplateDecl *primary = function->getPrimaryTemplate())
-    return primary->getTemplatedDecl()->getCanonicalDecl();
-  return function->getCanonicalDecl();
+/// Whether a declaration is neither a system header's nor a built-in one.
+bool is_users(const clang::SourceManager &sources, clang::SourceLocation location) {
+  location = sources.getExpansionLoc(location);
+  return location.isValid() && !sources.isInSystemHeader(location) &&
+         !sources.getFilename(location).starts_with(llvm::StringRef(kStubDirectory));
 }
 
 bool is_pattern(const clang::FunctionDecl *function) {
@@ -148,18 +162,27 @@ bool is_pattern(const clang::FunctionDecl *function) {
 
 } // namespace
 
+const clang::FunctionDecl *HostProgram::pattern_of(const clang::FunctionDecl *function) {
+  if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())
+    return pattern->getCanonicalDecl();
+  if (const clang::FunctionTemplateDecl *primary = function->getPrimaryTemplate())
+    return primary->getTemplatedDecl()->getCanonicalDecl();
+  return function->getCanonicalDecl();
+}
+
 HostProgram::HostProgram(const ParsedUnit &unit) : unit_(unit) {
   Indexer indexer(*this);
-  for (clang::Decl *declaration : unit.top_level_declarations())
-    indexer.TraverseDecl(declaration);
-  const clang::SourceManager &sources = unit.sources();
-  HeaderIndexer headers(*this);
   for (clang::Decl *declaration : unit.context().getTranslationUnitDecl()->decls())
-    if (auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
-        function && function->doesThisDeclarationHaveABody() && !function->isDependentContext() &&
-        !sources.isInMainFile(sources.getExpansionLoc(function->getLocation())) &&
-        !sources.isInSystemHeader(sources.getExpansionLoc(function->getLocation())))
-      headers.TraverseDecl(function);
+    if (!declaration->isImplicit() && is_users(unit.sources(), declaration->getLocation()))
+      indexer.TraverseDecl(declaration);
+}
+
+HostProgram::~HostProgram() = default;
+
+const HostRun &HostProgram::run() const {
+  if (!run_)
+    run_ = std::make_unique<HostRun>(*this);
+  return *run_;
 }
 
 std::vector<HostLaunch> HostProgram::launches_of(const clang::FunctionDecl &kernel) const {
@@ -169,6 +192,8 @@ std::vector<HostLaunch> HostProgram::launches_of(const clang::FunctionDecl &kern
       found.push_back(launch);
   std::ranges::stable_sort(
       found, {}, [](const HostLaunch &launch) { return is_pattern(launch.enclosing) ? 1 : 0; });
+  if (found.empty())
+    found = run().launches_of(kernel);
   return found;
 }
 
@@ -230,6 +255,19 @@ const clang::Expr *HostProgram::assigned_before(const clang::ValueDecl &variable
       last = value;
   }
   return last;
+}
+
+bool HostProgram::is_changed_before(const clang::ValueDecl &variable,
+                                    clang::SourceLocation place) const {
+  const auto found = changes.find(&variable);
+  if (found == changes.end() || place.isInvalid())
+    return false;
+  const clang::Expr *assigned = assigned_before(variable, place);
+  const clang::SourceManager &sources = unit_.sources();
+  return std::ranges::any_of(found->second, [&](clang::SourceLocation change) {
+    return sources.isBeforeInTranslationUnit(change, place) &&
+           (!assigned || sources.isBeforeInTranslationUnit(assigned->getEndLoc(), change));
+  });
 }
 
 const clang::Expr *HostProgram::member_assignment(const clang::ValueDecl &variable,

@@ -1,4 +1,5 @@
-// Index of a file's host code: launches, calls and assignments.
+// Index of the host code of a translation unit: launches, calls and assignments in the file, in the
+// user's headers, and in the source that includes the file.
 //
 // Instantiations of templates are visited, so the launch in `template <class T> void run(T *x)` is
 // seen with its types. Launches in patterns come last, for templates that nothing instantiates.
@@ -9,6 +10,7 @@
 #include "analysis/parsed_unit.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,12 @@ struct PassedFunction {
   HostCall called; ///< the call of the parameter inside that callee
 };
 
+class HostRun;
+
 class HostProgram {
 public:
   explicit HostProgram(const ParsedUnit &unit);
+  ~HostProgram();
 
   /// Launches of a kernel, in text order. A template's pattern matches all of its specializations.
   /// Launches in patterns come last.
@@ -47,18 +52,25 @@ public:
   const std::vector<HostCall> &calls_named(const std::string &name) const;
   /// The range of the loop variable in `for (int n : {64, 256})`, or null.
   const clang::Expr *range_of(const clang::ValueDecl &variable) const;
-  /// The right-hand sides assigned to a variable after its declaration, in order. Assignments in
-  /// the user's headers are included.
+  /// The right-hand sides assigned to a variable after its declaration, in order.
   std::vector<const clang::Expr *> assignments_to(const clang::ValueDecl &variable) const;
   /// The last value assigned to a variable before a place, or null. An assignment in a branch
   /// counts only inside of that branch.
   const clang::Expr *assigned_before(const clang::ValueDecl &variable,
                                      clang::SourceLocation place) const;
+  /// Whether a variable may have another value at a place than the one it was last assigned: `n *= 2`,
+  /// `n++` outside of the head of a loop, `file >> n`, `read(&n)`.
+  bool is_changed_before(const clang::ValueDecl &variable, clang::SourceLocation place) const;
   /// The last value assigned to `variable.member`, or null.
   const clang::Expr *member_assignment(const clang::ValueDecl &variable,
                                        const std::string &member) const;
 
+  /// The first declaration of a function; of the template for a specialization.
+  static const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function);
+
   const ParsedUnit &unit() const { return unit_; }
+  /// What a run of the program does; runs it when it is asked for the first time.
+  const HostRun &run() const;
 
   std::vector<HostLaunch> launches;
   std::map<std::string, std::vector<HostCall>> calls;
@@ -67,12 +79,15 @@ public:
   std::map<const clang::Decl *, std::vector<std::pair<HostCall, unsigned>>> passed;
   std::map<const clang::Decl *, const clang::Expr *> ranges;
   std::map<const clang::Decl *, std::vector<const clang::Expr *>> assignments;
+  /// By variable: the places at which it is changed without a plain assignment.
+  std::map<const clang::Decl *, std::vector<clang::SourceLocation>> changes;
   std::map<std::pair<const clang::Decl *, std::string>, const clang::Expr *> member_assignments;
   /// By value assigned inside a branch: that branch.
   std::map<const clang::Expr *, const clang::Stmt *> conditional;
 
 private:
   const ParsedUnit &unit_;
+  mutable std::unique_ptr<HostRun> run_;
 };
 
 /// Removes parentheses, implicit nodes, copies, explicit casts and similar wrappers.

@@ -9,6 +9,7 @@
 #include "analysis/task/check_sizes.h"
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/size_probe.h"
+#include "analysis/unit_tasks.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -22,10 +23,10 @@ using Kind = model::Distribution::Kind;
 
 class Inference {
 public:
-  Inference(const ParsedUnit &unit, const clang::FunctionDecl &kernel, const Kernel &facts,
+  Inference(const HostProgram &program, const clang::FunctionDecl &kernel, const Kernel &facts,
             const std::string &slice, Spec spec)
-      : unit_(unit), kernel_(kernel), facts_(facts), slice_(slice), spec_(std::move(spec)),
-        program_(unit), fixed_(fixed_names(unit, slice)) {}
+      : unit_(program.unit()), kernel_(kernel), facts_(facts), slice_(slice),
+        spec_(std::move(spec)), program_(program), fixed_(fixed_names(unit_, slice)) {}
 
   InferredTask run() {
     find_launch();
@@ -445,7 +446,7 @@ private:
   const Kernel &facts_;
   const std::string &slice_;
   Spec spec_;
-  HostProgram program_;
+  const HostProgram &program_;
   std::set<std::string> fixed_;
   LaunchDraft draft_;
   std::optional<Probe> measured_;
@@ -457,9 +458,14 @@ private:
 
 InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
                         const Kernel &facts, const std::string &slice, const Spec &spec) {
-  CommentSpec above = spec_above(unit, kernel);
+  return infer_task(HostProgram(unit), kernel, facts, slice, spec);
+}
+
+InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &kernel,
+                        const Kernel &facts, const std::string &slice, const Spec &spec) {
+  CommentSpec above = spec_above(program.unit(), kernel);
   merge(above.spec, spec);
-  InferredTask result = Inference(unit, kernel, facts, slice, std::move(above.spec)).run();
+  InferredTask result = Inference(program, kernel, facts, slice, std::move(above.spec)).run();
   if (above.error) {
     result.missing.push_back({"spec", above.error->message});
     result.inferred = false;
@@ -477,6 +483,15 @@ InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kerne
 InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
                         const Kernel &facts, const std::string &slice) {
   return infer_task(unit, kernel, facts, slice, Spec{});
+}
+
+void infer_tasks(const ParsedUnit &unit,
+                 const std::vector<std::pair<const clang::FunctionDecl *, Kernel *>> &kernels) {
+  if (kernels.empty())
+    return;
+  const HostProgram program(unit);
+  for (const auto &[declaration, kernel] : kernels)
+    kernel->task = infer_task(program, *declaration, *kernel, kernel->slice, Spec{});
 }
 
 } // namespace warpwright::analysis

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "analysis/analyze.h"
+#include "analysis/task/host_program.h"
 #include "analysis/task/spec.h"
 
 namespace warpwright::analysis {
 
 /// Like infer_task in analyze.h, with a spec (`--spec FILE`) that overrides the comment's.
 InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
+                        const Kernel &facts, const std::string &slice, const Spec &spec);
+/// The same for several kernels of a unit, whose host code is then read once.
+InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &kernel,
                         const Kernel &facts, const std::string &slice, const Spec &spec);
 
 /// The launch of `kernel` in an edited file, over the buffers, scalars and sizes of the task that

@@ -44,8 +44,8 @@ class Drafter {
 public:
   Drafter(const HostProgram &program, const HostLaunch &launch,
           const std::set<std::string> *symbols, const std::set<std::string> &fixed)
-      : program_(program), launch_(launch),
-        resolver_(program, symbols, fixed), frame_{launch.enclosing, nullptr, nullptr} {}
+      : program_(program), launch_(launch), moment_(program.run().moment_of(launch)),
+        resolver_(program, symbols, fixed, moment_), frame_{launch.enclosing, nullptr, nullptr} {}
 
   LaunchDraft run() {
     draft_.callee = launch_.callee;
@@ -59,6 +59,9 @@ public:
       allocation(buffer);
     draft_.roots = resolver_.roots();
     draft_.assumptions = resolver_.assumptions();
+    if (moment_)
+      draft_.assumptions.insert(draft_.assumptions.end(), program_.run().assumptions().begin(),
+                                program_.run().assumptions().end());
     return std::move(draft_);
   }
 
@@ -70,11 +73,49 @@ private:
     draft_.roots_of[where].merge(symbols_of(value));
   }
 
+  /// The value of an expression at the values of its roots; nullopt: one has none.
+  std::optional<std::int64_t> at_roots(const HostValue &value) const {
+    symbolic::Sizes sizes;
+    for (const auto &[name, root] : resolver_.roots())
+      if (root.value)
+        sizes[name] = *root.value;
+    const auto number = value.expression().evaluate(sizes);
+    return number ? std::optional(*number) : std::nullopt;
+  }
+
+  /// A value as the imagined run has it: the expression if both agree, else the run's number, as
+  /// the text alone does not tell which of several calls comes first.
+  std::optional<HostValue> agreed(std::optional<HostValue> value,
+                                  std::optional<std::int64_t> in_run) const {
+    if (value && resolver_.took_typical()) // the run has the first value of the table
+      return value;
+    if (in_run && (!value || at_roots(*value) != in_run))
+      return make_value(*in_run);
+    return value;
+  }
+
+  std::optional<std::array<HostValue, 3>> dim3(const clang::Expr *expression) {
+    const auto value = resolver_.dim3(expression, frame_);
+    if (!moment_)
+      return value;
+    std::array<HostValue, 3> shape{make_value(1), make_value(1), make_value(1)};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto in_run =
+          moment_->field(expression, std::string(1, "xyz"[axis]), launch_.enclosing);
+      const auto known =
+          agreed(value ? std::optional((*value)[axis]) : std::nullopt, in_run);
+      if (!known)
+        return std::nullopt;
+      shape[axis] = *known;
+    }
+    return shape;
+  }
+
   void shape() {
     const clang::CallExpr *configuration = launch_.call->getConfig();
     for (const auto &[index, name] : {std::pair(0u, "grid"), std::pair(1u, "block")}) {
       const auto value = configuration && index < configuration->getNumArgs()
-                             ? resolver_.dim3(configuration->getArg(index), frame_)
+                             ? dim3(configuration->getArg(index))
                              : std::nullopt;
       if (!value)
         miss(name,
@@ -88,7 +129,7 @@ private:
       return;
     if (const clang::Expr *shared = configuration->getArg(2);
         !llvm::isa<clang::CXXDefaultArgExpr>(shared->IgnoreImpCasts())) {
-      if (const auto value = resolver_.integer(shared, frame_))
+      if (const auto value = agreed(resolver_.integer(shared, frame_), in_run(shared)))
         draft_.step.shared_bytes = value->expression();
       else
         miss("shared", "How many bytes of shared memory does the launch of " + draft_.step.kernel +
@@ -104,7 +145,7 @@ private:
     const auto dtype =
         parameter.isInvalidDecl() ? std::nullopt : element_of(program_.unit().context(), type);
     if (type->isIntegralOrEnumerationType() && !parameter.isInvalidDecl()) {
-      if (const auto value = resolver_.integer(argument, frame_)) {
+      if (const auto value = agreed(resolver_.integer(argument, frame_), in_run(argument))) {
         const symbolic::Expression expression = value->expression();
         note_roots("arguments", *value);
         if (expression.symbols().contains(value->text))
@@ -120,7 +161,9 @@ private:
       return miss(name, "The parameter " + name + " has the type " + type.getAsString() +
                             ", which a task cannot hold: can the kernel take its members as "
                             "pointers and numbers?");
-    const auto value = resolver_.floating(argument, frame_);
+    auto value = moment_ ? moment_->floating(argument, launch_.enclosing) : std::nullopt;
+    if (!value)
+      value = resolver_.floating(argument, frame_);
     if (!value)
       draft_.assumptions.push_back(name + " is " + std::to_string(kUnknownScalar) +
                                    ", as the file does not say");
@@ -158,6 +201,8 @@ private:
       }
     }
     buffer->parameters.push_back(name);
+    if (moment_ && !buffer->bytes_in_run)
+      buffer->bytes_in_run = moment_->bytes(argument, launch_.enclosing);
     symbolic::Expression offset;
     if (target->offset)
       offset =
@@ -198,6 +243,8 @@ private:
     if (const auto *variable = llvm::dyn_cast_or_null<clang::VarDecl>(buffer.variable);
         variable && !buffer.extent)
       container_extent(*variable, buffer);
+    if (buffer.bytes_in_run && *buffer.bytes_in_run % bytes == 0)
+      buffer.extent = agreed(buffer.extent, *buffer.bytes_in_run / bytes);
     if (buffer.extent)
       note_roots("extents", *buffer.extent);
     memsets(buffer, bytes);
@@ -246,7 +293,12 @@ private:
   }
 
   const HostProgram &program_;
+  std::optional<std::int64_t> in_run(const clang::Expr *expression) const {
+    return moment_ ? moment_->integer(expression, launch_.enclosing) : std::nullopt;
+  }
+
   const HostLaunch &launch_;
+  const HostMoment *moment_; ///< null: the imagined run does not get to the launch
   HostResolver resolver_;
   HostFrame frame_;
   LaunchDraft draft_;
@@ -261,6 +313,13 @@ std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &
   type = type.getCanonicalType().getUnqualifiedType();
   if (type->isDependentType())
     return std::nullopt;
+  if (const auto *array = context.getAsConstantArrayType(type)) { // float (*rows)[64]
+    const auto element = element_of(context, array->getElementType());
+    const std::uint64_t count = array->getSize().getLimitedValue(1 << 24);
+    return element && count > 0 && count * element->second < (1 << 24)
+               ? std::optional(std::pair(element->first, static_cast<int>(count) * element->second))
+               : std::nullopt;
+  }
   if (const auto *enumeration = type->getAs<clang::EnumType>())
     type = enumeration->getDecl()->getIntegerType().isNull()
                ? context.IntTy

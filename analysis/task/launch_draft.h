@@ -24,6 +24,7 @@ struct DraftBuffer {
   int lanes = 1; ///< dtype elements in one element of the parameter: 4 for float4
   std::vector<std::string> parameters;
   std::optional<HostValue> extent; ///< number of dtype elements, from the allocation
+  std::optional<std::int64_t> bytes_in_run; ///< of the allocation in the imagined run
   std::optional<int> fill;         ///< byte of a cudaMemset of the whole buffer before the launch
 };
 

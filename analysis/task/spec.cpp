@@ -400,7 +400,7 @@ CommentSpec spec_above(const ParsedUnit &unit, const clang::NamedDecl &kernel) {
       function ? function->getDescribedFunctionTemplate() : nullptr;
   clang::SourceLocation begin =
       sources.getExpansionLoc(templated ? templated->getBeginLoc() : kernel.getBeginLoc());
-  if (!sources.isInMainFile(begin))
+  if (!unit.is_in_file(begin))
     return result;
   const std::size_t line_start =
       LineIndex(unit.text())

@@ -82,6 +82,7 @@ std::optional<HostValue> HostResolver::typical_of(const clang::Expr *table, cons
   if (!list || list->getNumInits() == 0)
     return std::nullopt;
   const auto value = integer(list->getInit(list->getNumInits() / 2), frame);
+  took_typical_ = took_typical_ || (value && value->number && list->getNumInits() > 1);
   if (value && value->number && list->getNumInits() > 1)
     assume("of the values in " + name + " " + value->text + " is taken");
   return value;

@@ -60,15 +60,14 @@ private:
   const clang::FunctionDecl *inside_ = nullptr;
 };
 
-/// Function definitions in the main file, namespaces included.
+/// Function definitions in the file, namespaces included.
 class Definitions : public clang::RecursiveASTVisitor<Definitions> {
 public:
-  explicit Definitions(const clang::SourceManager &sources) : sources_(sources) {}
+  explicit Definitions(const ParsedUnit &unit) : unit_(unit) {}
   bool VisitFunctionDecl(clang::FunctionDecl *function) {
-    const clang::SourceLocation place = sources_.getExpansionLoc(function->getLocation());
     if (function->isThisDeclarationADefinition() && !llvm::isa<clang::CXXMethodDecl>(function) &&
         !function->isDependentContext() && !function->getDescribedFunctionTemplate() &&
-        sources_.getFileID(place) == sources_.getMainFileID())
+        unit_.is_in_file(function->getLocation()))
       found.push_back(function);
     return true;
   }
@@ -77,7 +76,7 @@ public:
   std::vector<const clang::FunctionDecl *> found;
 
 private:
-  const clang::SourceManager &sources_;
+  const ParsedUnit &unit_;
 };
 
 constexpr std::string_view kKept = "_as_written";
@@ -135,7 +134,7 @@ bool takes_tensors(const clang::FunctionDecl &function) {
 }
 
 std::vector<const clang::FunctionDecl *> torch_functions(const ParsedUnit &unit) {
-  Definitions definitions(unit.sources());
+  Definitions definitions(unit);
   References references;
   for (clang::Decl *declaration : unit.top_level_declarations()) {
     definitions.TraverseDecl(declaration);
@@ -165,7 +164,7 @@ const clang::FunctionDecl *as_written(const ParsedUnit &unit,
   const std::string name = function.getNameAsString();
   if (!holds_variant_of(unit, name))
     return nullptr;
-  Definitions definitions(unit.sources());
+  Definitions definitions(unit);
   for (clang::Decl *declaration : unit.top_level_declarations())
     definitions.TraverseDecl(declaration);
   for (const clang::FunctionDecl *candidate : definitions.found)

@@ -12,15 +12,14 @@ using llvm::dyn_cast;
 
 constexpr const char *kKept = "forward_as_written";
 
-/// Definitions of module classes in the main file, namespaces included.
+/// Definitions of module classes in the file, namespaces included.
 class Classes : public clang::RecursiveASTVisitor<Classes> {
 public:
-  explicit Classes(const clang::SourceManager &sources) : sources_(sources) {}
+  explicit Classes(const ParsedUnit &unit) : unit_(unit) {}
   bool VisitCXXRecordDecl(clang::CXXRecordDecl *type) {
-    const clang::SourceLocation place = sources_.getExpansionLoc(type->getLocation());
     if (type->isThisDeclarationADefinition() && !type->isDependentContext() &&
         !type->getDescribedClassTemplate() && !type->isImplicit() && type->getIdentifier() &&
-        sources_.getFileID(place) == sources_.getMainFileID() && is_torch_module(*type))
+        unit_.is_in_file(type->getLocation()) && is_torch_module(*type))
       found.push_back(type);
     return true;
   }
@@ -29,7 +28,7 @@ public:
   std::vector<const clang::CXXRecordDecl *> found;
 
 private:
-  const clang::SourceManager &sources_;
+  const ParsedUnit &unit_;
 };
 
 /// Module classes that a class's members and methods use.
@@ -143,7 +142,7 @@ const clang::CXXMethodDecl *forward_of(const clang::CXXRecordDecl &type, std::si
 }
 
 std::vector<ModuleClass> torch_modules(const ParsedUnit &unit) {
-  Classes classes(unit.sources());
+  Classes classes(unit);
   for (clang::Decl *declaration : unit.top_level_declarations())
     classes.TraverseDecl(declaration);
   std::set<const clang::CXXRecordDecl *> parts;
@@ -153,7 +152,7 @@ std::vector<ModuleClass> torch_modules(const ParsedUnit &unit) {
   for (const clang::CXXRecordDecl *type : classes.found) {
     const clang::CXXMethodDecl *forward = method_named(*type, "forward");
     if (!forward || !takes_tensors(*forward) || !gives_tensors(forward->getReturnType()) ||
-        !unit.sources().isInMainFile(unit.sources().getExpansionLoc(forward->getLocation())))
+        !unit.is_in_file(forward->getLocation()))
       continue;
     const CommentSpec comment = spec_above(unit, *type);
     const bool described = comment.error || !comment.spec.buffers.empty() ||

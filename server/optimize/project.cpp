@@ -8,6 +8,7 @@ void complete_tasks(analysis::FileFacts &facts, const std::string &text,
                     const config::FileSettings &settings,
                     const std::optional<analysis::Spec> &given) {
   std::unique_ptr<analysis::ParsedUnit> unit;
+  std::optional<analysis::HostProgram> program;
   for (analysis::Kernel &kernel : facts.kernels) {
     analysis::Spec spec;
     for (const analysis::MissingFact &fact : kernel.task.missing)
@@ -20,9 +21,9 @@ void complete_tasks(analysis::FileFacts &facts, const std::string &text,
       continue;
     if (!unit)
       if (auto parsed = analysis::parse_stub({facts.path, text}, settings.parse))
-        unit = std::move(*parsed);
+        program.emplace(*(unit = std::move(*parsed)));
     if (const auto *declaration = unit ? unit->find_kernel(kernel.name) : nullptr)
-      kernel.task = analysis::infer_task(*unit, *declaration, kernel, kernel.slice, spec);
+      kernel.task = analysis::infer_task(*program, *declaration, kernel, kernel.slice, spec);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "nvrtc_probe.h"
 #include "support/model/json.h"
 #include "task_corpus.h"
+#include "task_support.h"
 
 #include <doctest/doctest.h>
 
@@ -19,31 +20,6 @@ namespace {
 
 using model::Direction;
 using Kind = model::Distribution::Kind;
-
-struct Inferred {
-  Kernel kernel;
-  InferredTask task;
-};
-
-Inferred infer(const std::string &source, const std::string &name, const Spec &spec = {},
-               const ParseSettings &settings = {}) {
-  auto unit = parse_stub({"/test/task.cu", source}, settings);
-  REQUIRE(unit);
-  const clang::FunctionDecl *declaration = (*unit)->find_kernel(name);
-  REQUIRE_MESSAGE(declaration, "no kernel " << name);
-  Inferred result{kernel_facts(**unit, *declaration), {}};
-  const Result<std::string> slice = slice_kernel(**unit, *declaration);
-  REQUIRE_MESSAGE(slice, (slice ? "" : describe(slice.error())));
-  result.task = infer_task(**unit, *declaration, result.kernel, *slice, spec);
-  return result;
-}
-
-std::string questions(const InferredTask &task) {
-  std::string text;
-  for (const MissingFact &fact : task.missing)
-    text += fact.name + ": " + fact.question + "\n";
-  return text;
-}
 
 /// Complete, accepted by the schema and the plan checks, legal at every check size, and both
 /// sources compile.
@@ -488,90 +464,6 @@ TEST_CASE("a launch in a template's pattern, whose dim3 has no type yet") {
                                   "stddev");
   CHECK(!inferred.task.inferred);
   CHECK(!inferred.task.missing.empty());
-}
-
-TEST_CASE("sizes come from the arguments with which the project runs the program") {
-  const std::string source = R"(
-__global__ void scale(float *x, int n, float by, int mode) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n)
-    x[i] = mode == 0 ? x[i] * by : x[i] + by;
-}
-static int count(char **words, int which) { return atoi(words[which]); }
-int main(int argc, char **argv) {
-  if (argc != 3)
-    return 1;
-  const int n = count(argv, 1);
-  const float by = atof(argv[2]);
-  float *x;
-  cudaMalloc(&x, n * sizeof(float));
-  for (int mode = 0; mode < 2; ++mode)
-    scale<<<(n + 255) / 256, 256>>>(x, n, by, mode);
-}
-)";
-  ParseSettings settings;
-  CHECK(!infer(source, "scale", {}, settings).task.inferred);
-  settings.run = {{"5000", "0.5"}, "the target run of Makefile"};
-  const Inferred inferred = infer(source, "scale", {}, settings);
-  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
-  CHECK(inferred.task.task.sizes.at("n") == 5000);
-  CHECK(!inferred.task.task.sizes.contains("mode"));
-  CHECK(std::ranges::find(inferred.task.assumptions,
-                          "argv[1] is 5000, from the target run of Makefile") !=
-        inferred.task.assumptions.end());
-  settings.run.arguments = {"few"};
-  CHECK(!infer(source, "scale", {}, settings).task.inferred);
-}
-
-TEST_CASE("a size that is zero is a number of the task, and asks for nothing") {
-  const Inferred inferred = infer(R"(
-__global__ void shift(float *x, int n, int by) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n)
-    x[i] += by;
-}
-int main() {
-  const int n = 4096, by = 0;
-  float *x;
-  cudaMalloc(&x, n * sizeof(float));
-  shift<<<(n + 255) / 256, 256>>>(x, n, by);
-}
-)",
-                                  "shift");
-  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
-  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"n", 4096}});
-}
-
-TEST_CASE(
-    "fields of an object have the values with which its class or its constructor begins them") {
-  const Inferred inferred = infer(R"(
-__global__ void fill(float *x, int rows, int columns, int depth) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < rows * columns * depth)
-    x[i] = i;
-}
-struct Options {
-  int rows, columns, depth = 4;
-  bool verbose;
-  Options(int argc, char **argv) : rows(30) {
-    columns = 20;
-    verbose = argc > 1;
-    for (int i = 1; i < argc; ++i)
-      if (argv[i][0] == 'r')
-        rows = atoi(argv[i] + 1);
-  }
-};
-int main(int argc, char **argv) {
-  const Options p(argc, argv);
-  float *x;
-  cudaMalloc(&x, p.rows * p.columns * p.depth * sizeof(float));
-  fill<<<(p.rows * p.columns * p.depth + 255) / 256, 256>>>(x, p.rows, p.columns, p.depth);
-}
-)",
-                                  "fill");
-  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
-  CHECK(inferred.task.task.sizes ==
-        symbolic::Sizes{{"p_rows", 30}, {"p_columns", 20}, {"p_depth", 4}});
 }
 
 } // namespace

@@ -168,24 +168,38 @@ typedef long time_t;
 typedef long clock_t;
 #define CLOCKS_PER_SEC 1000000l
 #define SEEK_SET 0
+#define SEEK_CUR 1
 #define SEEK_END 2
+#define EOF (-1)
 extern FILE *stdin, *stdout, *stderr;
 extern "C" {
 WW_HD int printf(const char *, ...);
 int fprintf(FILE *, const char *, ...), sprintf(char *, const char *, ...), snprintf(char *, size_t, const char *, ...);
 int puts(const char *), putchar(int), fflush(FILE *), fclose(FILE *), fputs(const char *, FILE *), fseek(FILE *, long, int);
 int scanf(const char *, ...), sscanf(const char *, const char *, ...), fscanf(FILE *, const char *, ...);
+int fgetc(FILE *), getc(FILE *), getchar(), putc(int, FILE *), fputc(int, FILE *), feof(FILE *), ferror(FILE *);
+char *fgets(char *, int, FILE *);
+void rewind(FILE *);
 long ftell(FILE *);
 FILE *fopen(const char *, const char *);
 size_t fread(void *, size_t, size_t, FILE *), fwrite(const void *, size_t, size_t, FILE *);
 WW_HD void *malloc(size_t);
 WW_HD void free(void *);
 void *calloc(size_t, size_t), *realloc(void *, size_t), *aligned_alloc(size_t, size_t);
+int posix_memalign(void **, size_t, size_t);
+void qsort(void *, size_t, size_t, int (*)(const void *, const void *));
 [[noreturn]] void exit(int);
 [[noreturn]] void abort();
 int rand(), atoi(const char *), strcmp(const char *, const char *), strncmp(const char *, const char *, size_t);
 void srand(unsigned), perror(const char *);
-double atof(const char *), drand48();
+double atof(const char *), drand48(), strtod(const char *, char **);
+float strtof(const char *, char **);
+int strcasecmp(const char *, const char *), isspace(int), isdigit(int), isalpha(int), isalnum(int), tolower(int), toupper(int);
+char *strtok(char *, const char *), *strcat(char *, const char *), *strncpy(char *, const char *, size_t);
+long long atoll(const char *), strtoll(const char *, char **, int);
+unsigned long strtoul(const char *, char **, int);
+unsigned long long strtoull(const char *, char **, int);
+long random();
 void srand48(long);
 long atol(const char *), strtol(const char *, char **, int);
 char *getenv(const char *), *strcpy(char *, const char *), *strdup(const char *), *strstr(const char *, const char *);

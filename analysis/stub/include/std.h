@@ -13,6 +13,11 @@ using ::tanh; using ::erf; using ::erfc; using ::floor; using ::ceil; using ::tr
 using ::fabs; using ::abs; using ::pow; using ::fmod; using ::fmin; using ::fmax; using ::hypot; using ::fma; using ::cbrt;
 using ::isnan; using ::isinf; using ::isfinite; using ::sqrtf; using ::expf; using ::logf; using ::tanhf; using ::fabsf;
 using ::powf; using ::lround; using ::ldexp; using ::copysign;
+using ::strtol; using ::strtoul; using ::strtoll; using ::strtoull; using ::strtod; using ::strtof; using ::atol;
+using ::isspace; using ::isdigit; using ::isalpha; using ::isalnum; using ::tolower; using ::toupper; using ::strncmp;
+using ::fclose; using ::fscanf; using ::sscanf; using ::fread; using ::fwrite; using ::fseek; using ::ftell; using ::fgets;
+using ::strcpy; using ::strncpy; using ::strstr; using ::memmove; using ::sprintf; using ::realloc; using ::qsort;
+typedef long streamsize;
 typedef decltype(nullptr) nullptr_t;
 
 template <class T, T v> struct integral_constant { static constexpr T value = v; constexpr operator T() const { return v; } };
@@ -138,28 +143,39 @@ public:
   char &operator[](size_t); string substr(size_t, size_t = 0) const; size_t find(const string &, size_t = 0) const;
   string &operator+=(const string &); bool operator==(const string &) const; bool operator!=(const string &) const;
   bool operator<(const string &) const; void push_back(char); char *begin(); char *end();
+  typedef size_t size_type; typedef char value_type;
+  const char &operator[](size_t) const; const char *begin() const; const char *end() const; char &back(); char &front();
+  char &at(size_t); int compare(const string &) const; int compare(size_t, size_t, const string &) const;
+  size_t rfind(const string &, size_t = 0) const; size_t find(char, size_t = 0) const; size_t rfind(char, size_t = 0) const;
+  size_t find_first_of(const string &, size_t = 0) const; size_t find_last_of(const string &, size_t = 0) const;
+  size_t find_first_not_of(const string &, size_t = 0) const; size_t find_last_not_of(const string &, size_t = 0) const;
+  string &erase(size_t = 0, size_t = 0); string &append(const string &); string &insert(size_t, const string &);
+  string &replace(size_t, size_t, const string &); string &operator+=(char); void pop_back(); void clear(); void resize(size_t);
   static constexpr size_t npos = ~size_t(0);
 };
 typedef string string_view;
-string operator+(const string &, const string &);
+string operator+(const string &, const string &); string operator+(const string &, char);
 template <class T> string to_string(T);
 int stoi(const string &); long stol(const string &); unsigned long stoul(const string &); float stof(const string &); double stod(const string &);
 class ostream {
 public:
   template <class T> ostream &operator<<(const T &);
   ostream &operator<<(ostream &(*)(ostream &));
-  ostream &write(const char *, long); ostream &flush(); explicit operator bool() const; int precision(int); string str() const;
+  ostream &write(const char *, long); ostream &flush(); explicit operator bool() const; int precision(int); int precision(); string str() const; bool good() const; bool fail() const; bool operator!() const;
 };
 class istream {
 public:
   template <class T> istream &operator>>(T &);
   istream &read(char *, long); istream &seekg(long); long tellg(); explicit operator bool() const; bool is_open() const; void close();
+  bool good() const; bool fail() const; bool eof() const; bool bad() const; bool operator!() const; istream &seekg(long, int); int get(); istream &ignore(long = 1, int = 0);
 };
 struct ofstream : ostream { ofstream(const string &, int = 0); bool is_open() const; void close(); };
-struct ifstream : istream { ifstream(const string &, int = 0); };
+struct ifstream : istream { ifstream(); ifstream(const string &, int = 0); void open(const string &, int = 0); };
+struct fstream : istream { fstream(); fstream(const string &, int = 0); void open(const string &, int = 0); template <class T> fstream &operator<<(const T &); };
+struct istringstream : istream { istringstream(const string &); };
 struct ostringstream : ostream {};
 struct stringstream : ostream { template <class T> stringstream &operator>>(T &); };
-struct ios { static constexpr int binary = 4, in = 8, out = 16, ate = 2; };
+struct ios { static constexpr int binary = 4, in = 8, out = 16, ate = 2, app = 1, beg = 0, cur = 1, end = 2; };
 typedef ios ios_base;
 ostream &endl(ostream &); ostream &flush(ostream &); ostream &fixed(ostream &); ostream &scientific(ostream &); ostream &left(ostream &);
 int setw(int); int setprecision(int); char setfill(char);
@@ -210,6 +226,17 @@ template <class I, class T> T accumulate(I, I, T);
 template <class I, class T, class F> T accumulate(I, I, T, F);
 template <class I> I max_element(I, I);
 template <class I> I min_element(I, I);
+template <class I, class C> I max_element(I, I, C);
+template <class I, class C> I min_element(I, I, C);
+template <class I> pair<I, I> minmax_element(I, I);
+template <class I, class T> I find(I, I, const T &);
+template <class I, class F> I find_if(I, I, F);
+template <class I, class F> bool any_of(I, I, F);
+template <class I, class F> bool all_of(I, I, F);
+template <class I, class F> bool none_of(I, I, F);
+template <class I, class T> long count(I, I, const T &);
+template <class I> long distance(I, I);
+template <class I> I next(I, long = 1);
 template <class I, class J> bool equal(I, I, J);
 template <class I, class O, class F> O transform(I, I, O, F);
 template <class I, class F> F for_each(I, I, F);

@@ -1,0 +1,34 @@
+// Where a file belongs in its program, from the text of the project's files: the source that
+// includes it, and the other sources that are linked with it.
+//
+// A kernel in an included file is compiled, typed and launched as part of the file that includes
+// it. A kernel in a source without `main` gets its sizes from the source with `main`. Only `#include "..."` is followed; conditions around it are ignored, as the parser then finds
+// out whether the file is reached. Thread: any.
+#pragma once
+
+#include <llvm/Support/VirtualFileSystem.h>
+#include <string>
+#include <vector>
+
+namespace warpwright::config {
+
+struct ProgramPlace {
+  /// The source file (.cu, .cpp, .cc, .cxx, .c) that includes the file, directly or through other
+  /// files. Of several, the one that names most of the file's kernels. Empty: none.
+  std::string included_by;
+  /// The other sources of the program, that with `main` first. Empty: the file's own translation
+  /// unit has `main`, or which sources belong together is not certain.
+  std::vector<std::string> sources;
+};
+
+/// Looks at the files of the project around `file`: below the nearest folder upward with a build
+/// file, then below the next one.
+/// @param file absolute path
+/// @return all paths absolute; nothing for a file without kernels, and in a project that is too
+/// large to be searched
+ProgramPlace place_in_program(llvm::vfs::FileSystem &files, const std::string &file);
+
+/// Whether a folder has a file by which a project is built.
+bool has_build_file(llvm::vfs::FileSystem &files, const std::string &folder);
+
+} // namespace warpwright::config
