@@ -2,8 +2,9 @@
 // includes it, and the other sources that are linked with it.
 //
 // A kernel in an included file is compiled, typed and launched as part of the file that includes
-// it. A kernel in a source without `main` gets its sizes from the source with `main`. Only `#include "..."` is followed; conditions around it are ignored, as the parser then finds
-// out whether the file is reached. Thread: any.
+// it. A kernel in a source without `main` gets its sizes from the source with `main`. Only
+// `#include "..."` is followed; conditions around it are ignored, as the parser then finds out
+// whether the file is reached. Thread: any.
 #pragma once
 
 #include <llvm/Support/VirtualFileSystem.h>

@@ -188,6 +188,8 @@ std::optional<LaneValues> ElementPass::cat_of_one(const Node &node, const ops::L
   const std::size_t dim = ops::integer_attribute(node, "dim");
   const std::string &first = node.inputs[0];
   const std::string &whole = ops::is_view(graph_.node(first)) ? graph_.node(first).inputs[0] : first;
+  if (graph_.node(whole).type().shape.size() != node.type().shape.size())
+    return std::nullopt;
   ops::Lanes places;
   std::vector<std::string> choices(lanes.size());
   std::vector<char> is_known(lanes.size(), 0);
@@ -212,7 +214,7 @@ std::optional<LaneValues> ElementPass::cat_of_one(const Node &node, const ops::L
       if (places.size() <= i)
         places.push_back(source.lanes[i]);
       for (std::size_t d = 0; d < places[i].size(); ++d)
-        if (d != dim && (source.lanes[i].size() != places[i].size() || source.lanes[i][d] != places[i][d]))
+        if (d != dim && source.lanes[i][d] != places[i][d])
           return std::nullopt;
       const std::string condition = inside(lanes[i][dim], start, end - 1);
       share_parts = share_parts && condition == first_lane;

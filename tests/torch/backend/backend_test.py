@@ -340,6 +340,20 @@ class Choices(Case):
             self.same(nn.Linear(8, 8), torch.randn(4, 8), compiled=self.compiled(nn.Linear(8, 8).eval()) and None)
         self.assertTrue(any("Inductor's alone" in str(one.message) for one in said))
 
+    def test_deterministic_algorithms_leave_the_graph_to_inductor(self):
+        model, x = nn.Sequential(nn.Linear(4, 4), nn.GELU()), torch.randn(3, 4)
+        self.addCleanup(os.environ.__setitem__, "WARPWRIGHT_RAISE", os.environ.pop("WARPWRIGHT_RAISE"))
+        self.addCleanup(torch.use_deterministic_algorithms, False)
+        compiled = self.compiled(model, force=True)
+        self.same(model, x, compiled=compiled)
+        self.assertEqual(self.calls, 1)
+        torch.use_deterministic_algorithms(True)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            self.same(model, x, compiled=compiled)
+        self.assertEqual(self.calls, 1)
+        self.assertIn("deterministic algorithms are asked for", " ".join(str(one.message) for one in said))
+
     def test_budgets(self):
         self.assertEqual([search.seconds_of(one) for one in (5, "90s", "10min", "1 h")], [5, 90, 600, 3600])
         with self.assertRaisesRegex(ValueError, "no time"):
