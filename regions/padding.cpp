@@ -1,5 +1,7 @@
 #include "regions/padding.h"
 
+#include "regions/places.h"
+
 #include <optional>
 #include <set>
 #include <vector>
@@ -67,19 +69,24 @@ private:
       if (reads(operators()[reader]["args"], k) || reads(operators()[reader]["kwargs"], k))
         readers.push_back(reader);
     for (const json &output : program_["outputs"])
-      if (output["value"][0].get<std::size_t>() == inputs_ + k)
+      if (is_value(output["value"], k))
         readers.push_back(kNone);
     return readers;
   }
 
   bool reads(const json &argument, std::size_t k) const {
-    if (argument.is_object() && argument.contains("v"))
-      return argument["v"][0].get<std::size_t>() == inputs_ + k;
-    if (argument.is_structured())
-      for (const json &part : argument)
-        if (reads(part, k))
-          return true;
-    return false;
+    bool found = false;
+    for_each_place(argument, [&](const json &place) { found |= is_value(place, k); });
+    return found;
+  }
+  bool is_value(const json &place, std::size_t k) const { return place[0].get<std::size_t>() == inputs_ + k; }
+
+  /// Calls `visit` for each place that an operator or an output of the program reads.
+  template <class Visit>
+  void for_each_read(const Visit &visit) {
+    for_each_place(operators(), visit);
+    for (json &output : program_["outputs"])
+      visit(output["value"]);
   }
 
   void unpad(std::size_t k) {
@@ -107,10 +114,10 @@ private:
       args[0] = bias;
     args[first] = a->source;
     args[first + 1] = b->source;
-    rename(program_["operators"], *cut, k);
-    for (json &output : program_["outputs"])
-      if (output["value"][0].get<std::size_t>() == inputs_ + *cut)
-        output["value"] = {inputs_ + k, 0};
+    for_each_read([&](json &place) {
+      if (is_value(place, *cut))
+        place = {inputs_ + k, 0};
+    });
     is_changed_ = true;
   }
 
@@ -138,16 +145,6 @@ private:
     return last;
   }
 
-  void rename(json &argument, std::size_t from, std::size_t to) {
-    if (argument.is_object() && argument.contains("v")) {
-      if (argument["v"][0].get<std::size_t>() == inputs_ + from)
-        argument["v"] = {inputs_ + to, 0};
-    } else if (argument.is_structured()) {
-      for (json &part : argument)
-        rename(part, from, to);
-    }
-  }
-
   /// Drops pads and slices that nothing reads, and numbers the values anew.
   void drop_unread() {
     std::set<std::size_t> dropped;
@@ -168,22 +165,11 @@ private:
       if (!dropped.contains(k))
         kept.push_back(operators()[k]);
     }
-    renumber(kept, number);
-    for (json &output : program_["outputs"])
-      renumber_place(output["value"], number);
-    program_["operators"] = std::move(kept);
-  }
-
-  void renumber(json &argument, const std::vector<std::size_t> &number) {
-    if (argument.is_object() && argument.contains("v"))
-      renumber_place(argument["v"], number);
-    else if (argument.is_structured())
-      for (json &part : argument)
-        renumber(part, number);
-  }
-  void renumber_place(json &place, const std::vector<std::size_t> &number) {
-    if (const auto k = place[0].get<std::size_t>(); k >= inputs_)
-      place[0] = inputs_ + number[k - inputs_];
+    operators() = std::move(kept);
+    for_each_read([&](json &place) {
+      if (const auto k = place[0].get<std::size_t>(); k >= inputs_)
+        place[0] = inputs_ + number[k - inputs_];
+    });
   }
 
   json program_;

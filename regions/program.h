@@ -19,8 +19,8 @@ struct Border {
 struct Program {
   /// {"inputs": [{"dtype", "shape", "order"}], "operators": [{"op", "args", "kwargs", "results"}], "outputs":
   /// [{"value": [k, i], "order"}]}. {"v": [k, i]} reads result i of k; k counts inputs, then operators. {"size": TERMS}
-  /// is an integer that depends on the symbols "n0", "n1", ... An attention whose query heads share keys has
-  /// "grouped_heads": true.
+  /// is an integer that depends on the symbols "n0", "n1", ... An input that holds indices has "below", their limit. An
+  /// attention whose query heads share keys has "grouped_heads": true.
   nlohmann::json document;
   std::vector<std::string> symbols; ///< the graph's names of "n0", "n1", ...
   std::vector<Border> inputs, outputs;
