@@ -139,8 +139,7 @@ std::optional<Range> ParsedUnit::range_of(clang::SourceRange range) const {
     return std::nullopt;
   const clang::CharSourceRange characters = clang::Lexer::makeFileCharRange(
       clang::CharSourceRange::getTokenRange(range), sources(), context().getLangOpts());
-  if (characters.isInvalid() ||
-      sources().getFileID(characters.getBegin()) != file_id())
+  if (characters.isInvalid() || sources().getFileID(characters.getBegin()) != file_id())
     return std::nullopt;
   const Range result{sources().getFileOffset(characters.getBegin()),
                      sources().getFileOffset(characters.getEnd())};

@@ -79,7 +79,9 @@ private:
     for_each_place(argument, [&](const json &place) { found |= is_value(place, k); });
     return found;
   }
-  bool is_value(const json &place, std::size_t k) const { return place[0].get<std::size_t>() == inputs_ + k; }
+  bool is_value(const json &place, std::size_t k) const {
+    return place[0].get<std::size_t>() == inputs_ + k;
+  }
 
   /// Calls `visit` for each place that an operator or an output of the program reads.
   template <class Visit>

@@ -154,7 +154,8 @@ std::string reason_against(const Node &node) {
     return "an input";
   if (!node.op.starts_with("aten.") && !node.op.starts_with("prims."))
     return "no operator of ATen";
-  if (node.op.starts_with("prims.inductor_") || node.op.starts_with("prims._")) // known to Inductor's code generator alone
+  if (node.op.starts_with("prims.inductor_") ||
+      node.op.starts_with("prims._")) // known to Inductor's code generator alone
     return "is Inductor's own";
   if (node.op.starts_with("aten.lift")) // no other operator may read a constant tensor of the graph
     return "copies a constant";

@@ -195,7 +195,8 @@ std::vector<IndexUse> index_uses(const Node &node) {
       uses.push_back({node.args[1][d], static_cast<std::int64_t>(d)});
   } else if (op == "aten.embedding") {
     uses.push_back({node.args[1], 0});
-  } else if (op == "aten.gather" || op == "aten.index_select" || op == "aten.index_add" || op.starts_with("aten.scatter")) {
+  } else if (op == "aten.gather" || op == "aten.index_select" || op == "aten.index_add" ||
+             op.starts_with("aten.scatter")) {
     if (node.args.size() > 2 && node.args[1].is_number_integer())
       uses.push_back({node.args[2], node.args[1].get<std::int64_t>()});
   }
@@ -203,15 +204,15 @@ std::vector<IndexUse> index_uses(const Node &node) {
 }
 
 /// The least extent that operators of the region index with a value, or with a view of it; null: none does.
-json index_limit(const Graph &graph, const std::vector<std::size_t> &indices, const std::string &name,
-                 const std::map<std::string, const Value *> &values) {
+json index_limit(const Graph &graph, const std::vector<std::size_t> &indices,
+                 const std::string &name, const std::map<std::string, const Value *> &values) {
   std::set<std::string> names{name};
   json limit;
   for (const std::size_t index : indices) {
     const Node &node = graph.nodes[index];
     for (const IndexUse &use : index_uses(node)) {
-      if (!use.index.is_object() || !use.index.contains("n") || !names.contains(use.index["n"].get<std::string>()) ||
-          !node.args[0].contains("n"))
+      if (!use.index.is_object() || !use.index.contains("n") ||
+          !names.contains(use.index["n"].get<std::string>()) || !node.args[0].contains("n"))
         continue;
       const TensorType &type = values.at(node.args[0]["n"].get<std::string>())->type;
       const auto rank = static_cast<std::int64_t>(type.extents.size());
@@ -491,10 +492,11 @@ std::string drawing(const json &input, const json &profile) {
   if (dtype.find("float") == std::string::npos) {
     const bool known = profile.is_object() && profile.contains("low");
     const json below = input.value("below", json(2)); // an index reaches all elements
-    const std::string end = known               ? std::to_string(profile["high"].get<std::int64_t>() + 1)
+    const std::string end = known ? std::to_string(profile["high"].get<std::int64_t>() + 1)
                             : below.is_object() ? size_text(below.at("size"), "")
                                                 : below.dump();
-    return "torch.randint(" + (known ? profile["low"].dump() : "0") + ", " + end + ", " + shape + ", dtype=torch." + dtype + ")";
+    return "torch.randint(" + (known ? profile["low"].dump() : "0") + ", " + end + ", " + shape +
+           ", dtype=torch." + dtype + ")";
   }
   const std::string drawn = "torch.randn(" + shape + ")", conversion = dtype == "float32" ? "" : ".to(torch." + dtype + ")";
   if (!profile.is_object() || !profile.contains("mean"))

@@ -42,8 +42,8 @@ FileSettings SettingsReader::read(const std::string &file) {
   ProgramPlace place = place_in_program(*files_, file);
   settings.parse.included_by = std::move(place.included_by);
   settings.parse.program = std::move(place.sources);
-  apply_compile_command(
-      settings.parse.included_by.empty() ? file : settings.parse.included_by, settings);
+  apply_compile_command(settings.parse.included_by.empty() ? file : settings.parse.included_by,
+                        settings);
   settings.parse.run = settings.project.run_arguments.empty()
                            ? read_run_command(*files_, settings.parse.directory, file)
                            : analysis::RunCommand{settings.project.run_arguments,

@@ -110,7 +110,8 @@ public:
       return fail("cannot parse " + file_.path + ": Clang does not know the target",
                   "remove -target from the flags");
     compiler_->createFileManager();
-    auto action = std::make_unique<KeepTree>(included_path_, options.skip_missing_headers, left_out_);
+    auto action =
+        std::make_unique<KeepTree>(included_path_, options.skip_missing_headers, left_out_);
     if (!action->BeginSourceFile(*compiler_, compiler_->getFrontendOpts().Inputs[0]))
       return fail("cannot parse " + file_.path + ": Clang does not open it");
     action_ = std::move(action);

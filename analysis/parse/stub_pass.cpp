@@ -154,10 +154,9 @@ Result<std::unique_ptr<ParsedUnit>> parse_with(const SourceFile &file, const Sou
       make_invocation(stub_arguments(mentions, settings, precompiled), main.path, files);
   if (!invocation)
     return std::unexpected(invocation.error());
-  return parse(file, std::move(*invocation), std::move(files),
-               {.pass = Pass::Stub,
-                .skip_missing_headers = true,
-                .is_included = main.path != file.path});
+  return parse(
+      file, std::move(*invocation), std::move(files),
+      {.pass = Pass::Stub, .skip_missing_headers = true, .is_included = main.path != file.path});
 }
 
 Result<std::unique_ptr<ParsedUnit>> parse_in(const SourceFile &main, const SourceFile &file,
@@ -198,7 +197,8 @@ Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSetti
   Result<std::unique_ptr<ParsedUnit>> unit = fail("no file includes " + file.path);
   if (!settings.included_by.empty())
     if (const auto includer = RegularFiles(files).getBufferForFile(settings.included_by))
-      unit = parse_in({settings.included_by, (*includer)->getBuffer().str()}, file, settings, files);
+      unit =
+          parse_in({settings.included_by, (*includer)->getBuffer().str()}, file, settings, files);
   if (!unit)
     unit = parse_in(file, file, settings, files);
   if (!unit)

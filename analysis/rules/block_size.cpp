@@ -30,8 +30,7 @@ std::optional<Range> literal_behind(const RuleInput &input, const Expr *expressi
     return std::nullopt;
   expression = expression->IgnoreParenCasts();
   if (isa<IntegerLiteral>(expression)) {
-    const SourceLocation location =
-        input.unit.sources().getSpellingLoc(expression->getBeginLoc());
+    const SourceLocation location = input.unit.sources().getSpellingLoc(expression->getBeginLoc());
     return input.unit.is_in_file(location) ? input.unit.range_of(SourceRange(location))
                                            : std::nullopt;
   }

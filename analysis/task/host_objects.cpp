@@ -200,8 +200,9 @@ std::optional<HostPointer> HostResolver::pointer(const clang::Expr *expression,
       return base;
     }
   if (const auto *access = llvm::dyn_cast<clang::MemberExpr>(expression))
-    return HostPointer{
-        access->getMemberDecl(), std::string(unit_.text_anywhere(expression->getSourceRange())), {}};
+    return HostPointer{access->getMemberDecl(),
+                       std::string(unit_.text_anywhere(expression->getSourceRange())),
+                       {}};
   if (const auto *element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
     auto base = pointer(element->getBase(), frame);
     if (base)

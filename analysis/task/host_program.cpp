@@ -1,8 +1,8 @@
 // The visitor that fills the index of host code, and questions to the index.
 // Thread: the unit's thread.
 #include "analysis/task/host_program.h"
-#include "analysis/task/host_run.h"
 #include "analysis/stub/stub_headers.h"
+#include "analysis/task/host_run.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 

@@ -102,8 +102,7 @@ private:
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const auto in_run =
           moment_->field(expression, std::string(1, "xyz"[axis]), launch_.enclosing);
-      const auto known =
-          agreed(value ? std::optional((*value)[axis]) : std::nullopt, in_run);
+      const auto known = agreed(value ? std::optional((*value)[axis]) : std::nullopt, in_run);
       if (!known)
         return std::nullopt;
       shape[axis] = *known;

@@ -187,7 +187,8 @@ std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const ops
 std::optional<LaneValues> ElementPass::cat_of_one(const Node &node, const ops::Lanes &lanes) {
   const std::size_t dim = ops::integer_attribute(node, "dim");
   const std::string &first = node.inputs[0];
-  const std::string &whole = ops::is_view(graph_.node(first)) ? graph_.node(first).inputs[0] : first;
+  const std::string &whole =
+      ops::is_view(graph_.node(first)) ? graph_.node(first).inputs[0] : first;
   if (graph_.node(whole).type().shape.size() != node.type().shape.size())
     return std::nullopt;
   ops::Lanes places;
@@ -199,7 +200,8 @@ std::optional<LaneValues> ElementPass::cat_of_one(const Node &node, const ops::L
     const Node &part = graph_.node(input);
     const ops::FromResult from_result = ops::is_view(part) ? ops::op_of(part).from_result : nullptr;
     if (!from_result || part.inputs[0] != whole || environment_.input_numbers.contains(input) ||
-        part.type().dtype != node.type().dtype || part.type().shape.size() != node.type().shape.size() ||
+        part.type().dtype != node.type().dtype ||
+        part.type().shape.size() != node.type().shape.size() ||
         environment_.bound.contains(input) || pinned_.contains(input))
       return std::nullopt;
     ops::Lanes moved = lanes;
@@ -225,7 +227,8 @@ std::optional<LaneValues> ElementPass::cat_of_one(const Node &node, const ops::L
         places[i] = source.lanes[i];
       }
       const std::string place = math_.text(source.lanes[i][dim]);
-      choices[i] += end == node.type().shape[dim] ? place : "(" + condition + ") ? " + place + " : ";
+      choices[i] +=
+          end == node.type().shape[dim] ? place : "(" + condition + ") ? " + place + " : ";
     }
     start = end;
   }

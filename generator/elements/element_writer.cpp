@@ -135,7 +135,8 @@ std::string ElementWriter::offset(const std::string &output, const Index &index)
   std::string statements;
   ElementPass pass(environment_, statements);
   const model::TensorType type = region_type(graph_, region_, output);
-  const auto offsets = pass.offsets(model::strides_of(type), parse(pass, std::span(&index, 1), type.shape));
+  const auto offsets =
+      pass.offsets(model::strides_of(type), parse(pass, std::span(&index, 1), type.shape));
   return pass.offset_text(offsets.front(), type);
 }
 

@@ -15,7 +15,8 @@ using model::Node;
 constexpr int kMostCost = 1000;
 /// Cost up to which an element is rather computed again than stored and read.
 constexpr double kCostOfMemory = 30;
-constexpr std::size_t kMostPaths = 64; ///< beyond that, a value is computed often enough for every purpose
+constexpr std::size_t kMostPaths =
+    64; ///< beyond that, a value is computed often enough for every purpose
 
 /// Numbers of elements that are computed, by the views between the value and where it is needed. Readers behind the
 /// same views ask for the same elements.

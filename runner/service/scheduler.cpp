@@ -33,9 +33,9 @@ std::size_t most_traces() {
 
 bool only_call_operators(const Json &modules) {
   return modules.is_array() && std::ranges::all_of(modules, [](const Json &one) {
-    const auto module = model::torch_module_from_json(one);
-    return module && only_calls_operators(*module);
-  });
+           const auto module = model::torch_module_from_json(one);
+           return module && only_calls_operators(*module);
+         });
 }
 
 std::string lower(std::string text) {

@@ -38,7 +38,8 @@ void TraceProcess::end_when_idle() {
   });
 }
 
-void TraceProcess::start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done, bool stays) {
+void TraceProcess::start(const rpc::Json &modules, std::function<void(rpc::Outcome)> done,
+                         bool stays) {
   if (ended_)
     stop();
   done_ = std::move(done);

@@ -24,7 +24,8 @@ struct Command {
   std::string store, runner = "local:?workers=" + std::to_string(kRegionsAtOnce), device;
   int budget_seconds = 600;
   std::optional<int> max_variants;
-  double measure_seconds = 0.1, final_seconds = 0.4; // a region that seems faster is measured again in the whole graph
+  double measure_seconds = 0.1,
+         final_seconds = 0.4; // a region that seems faster is measured again in the whole graph
   bool in_background = false;
   std::string idle_gpu;
   pid_t parent = 0;
@@ -62,7 +63,8 @@ Result<void> run(Command &command, std::stop_token stop) {
   command.search.limits.search.max_variants =
       static_cast<std::size_t>(command.max_variants.value_or(usual));
   command.search.limits.measure_budget = std::chrono::milliseconds(static_cast<int>(command.measure_seconds * 1000));
-  command.search.limits.final_measure_budget = std::chrono::milliseconds(static_cast<int>(command.final_seconds * 1000));
+  command.search.limits.final_measure_budget =
+      std::chrono::milliseconds(static_cast<int>(command.final_seconds * 1000));
   command.search.limits.thorough_search = false;
   command.search.at_once = device->kind == "cuda" ? kRegionsAtOnce : 1;
   say({{"event", "start"}, {"device", device->name}});

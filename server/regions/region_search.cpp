@@ -135,14 +135,17 @@ void extend_range(json &record, RegionResult &result, const SizedRegion &region,
 class RegionSearch {
 public:
   RegionSearch(const Store &store, runner::BlockingClient &client, const model::DeviceInfo &device,
-               const RegionSearchOptions &options, const RegionSearchEvents &events, std::stop_token stop)
-      : store_(store), client_(client), device_(device), options_(options), events_(events), stop_(std::move(stop)),
+               const RegionSearchOptions &options, const RegionSearchEvents &events,
+               std::stop_token stop)
+      : store_(store), client_(client), device_(device), options_(options), events_(events),
+        stop_(std::move(stop)),
         keys_(options.keys.empty() ? store.keys(Store::Kind::Job) : options.keys) {}
 
   Result<void> run() {
     {
       std::vector<std::jthread> threads;
-      for (int count = std::min(options_.at_once, static_cast<int>(keys_.size())); count > 0; --count)
+      for (int count = std::min(options_.at_once, static_cast<int>(keys_.size())); count > 0;
+           --count)
         threads.emplace_back([this] { search_next_ones(); });
     }
     return result_;
@@ -183,8 +186,9 @@ private:
       return std::unexpected(module.error());
     stage("tracing");
     const TorchEvents torch_events{{}, stage};
-    const TorchOutcome outcome = optimize_torch_module("region " + key.substr(0, 12), key + ".py", *module, client_.trace(*module),
-                                                       client_, device_, options_.verify, options_.limits, torch_events, stop_);
+    const TorchOutcome outcome = optimize_torch_module(
+        "region " + key.substr(0, 12), key + ".py", *module, client_.trace(*module), client_,
+        device_, options_.verify, options_.limits, torch_events, stop_);
     RegionResult result = judged(key, outcome, device_.kind == "cuda" && options_.limits.measure);
     if (result.outcome != "no plan" && result.outcome != "not faster") {
       auto record = record_of(*job, outcome, result, device_);
@@ -216,7 +220,8 @@ private:
   const RegionSearchEvents &events_;
   const std::stop_token stop_;
   const std::vector<std::string> keys_;
-  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + options_.budget;
+  const std::chrono::steady_clock::time_point end_ =
+      std::chrono::steady_clock::now() + options_.budget;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_; ///< of what follows, and of calls of `events_`
   std::size_t done_ = 0;
@@ -225,8 +230,9 @@ private:
 
 } // namespace
 
-Result<void> search_regions(const Store &store, runner::BlockingClient &client, const model::DeviceInfo &device,
-                            const RegionSearchOptions &options, const RegionSearchEvents &events, std::stop_token stop) {
+Result<void> search_regions(const Store &store, runner::BlockingClient &client,
+                            const model::DeviceInfo &device, const RegionSearchOptions &options,
+                            const RegionSearchEvents &events, std::stop_token stop) {
   return RegionSearch(store, client, device, options, events, std::move(stop)).run();
 }
 

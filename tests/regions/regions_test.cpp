@@ -305,13 +305,16 @@ TEST_CASE("Sizes that differ from call to call belong to the program, under its 
 }
 
 TEST_CASE("Inputs that hold indices are drawn below the least extent that they index") {
-  const Graph whole = graph({input(value("x", {8, 1, 30})), input(value("rows", {5}, {}, "int64")), input(value("at", {4, 1}, {}, "int64")),
-                             input(value("count", {4}, {}, "int64")),
-                             node("aten.unsqueeze.default", {read("rows"), 1}, value("column", {5, 1}, {}, "int64"), {}),
-                             node("aten._unsafe_index.Tensor", {read("x"), json::array({read("column"), nullptr, read("at")})}, value("y", {5, 1}), {}),
-                             node("aten.index_select.default", {read("x"), -1, read("rows")}, value("z", {8, 1, 5}), {}),
-                             node("aten.add.Tensor", {read("count"), 1}, value("more", {4}, {}, "int64"))},
-                            {"y", "z", "more"});
+  const Graph whole = graph(
+      {input(value("x", {8, 1, 30})), input(value("rows", {5}, {}, "int64")),
+       input(value("at", {4, 1}, {}, "int64")), input(value("count", {4}, {}, "int64")),
+       node("aten.unsqueeze.default", {read("rows"), 1}, value("column", {5, 1}, {}, "int64"), {}),
+       node("aten._unsafe_index.Tensor",
+            {read("x"), json::array({read("column"), nullptr, read("at")})}, value("y", {5, 1}),
+            {}),
+       node("aten.index_select.default", {read("x"), -1, read("rows")}, value("z", {8, 1, 5}), {}),
+       node("aten.add.Tensor", {read("count"), 1}, value("more", {4}, {}, "int64"))},
+      {"y", "z", "more"});
   Graph viewed = whole;
   viewed.nodes[4].is_view = true;
   const auto program = program_of(viewed, {4, 5, 6, 7});

@@ -76,8 +76,9 @@ public:
   /// Process id of whoever answers; 0: nobody.
   int ask(bool stays = false) {
     std::optional<rpc::Outcome> answer;
-    process_->start(rpc::Json::array({{{"source", ""}}}),
-                    [&](rpc::Outcome outcome) { answer = std::move(outcome); }, stays);
+    process_->start(
+        rpc::Json::array({{{"source", ""}}}),
+        [&](rpc::Outcome outcome) { answer = std::move(outcome); }, stays);
     run_until([&] { return answer.has_value(); });
     return answer && *answer ? (**answer)["pid"].get<int>() : 0;
   }

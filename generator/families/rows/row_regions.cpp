@@ -4,9 +4,9 @@
 
 #include "generator/elements/evaluations.h"
 #include "generator/families/rows/row_program.h"
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
-#include "generator/ops/attributes.h"
 
 #include <algorithm>
 
@@ -49,7 +49,8 @@ private:
   }
 
   bool may_join(const Node &node) const {
-    if (taken_.contains(node.name) || left_out_.contains(node.name) || nodes_.contains(node.name) || ops::is_buffer_leaf(node))
+    if (taken_.contains(node.name) || left_out_.contains(node.name) || nodes_.contains(node.name) ||
+        ops::is_buffer_leaf(node))
       return false;
     return ops::is_generated(node) || ops::is_inline(node) || is_row_anchor(node) ||
            node.op == op::item;
@@ -107,12 +108,13 @@ private:
     std::set<std::string> behind, found; // `behind`: what depends on a reduction of the region
     for (const Node &node : graph_.graph().nodes)
       if (nodes_.contains(node.name) &&
-          (is_row_anchor(node) ||
-           std::ranges::any_of(node.inputs, [&](const auto &input) { return behind.contains(input); })))
+          (is_row_anchor(node) || std::ranges::any_of(node.inputs, [&](const auto &input) {
+             return behind.contains(input);
+           })))
         behind.insert(node.name);
     const auto is_costly = [&](const std::string &name) {
-      if (!nodes_.contains(name) || behind.contains(name) || !ops::is_pointwise(graph_.node(name)) ||
-          goes_out(name, nodes_))
+      if (!nodes_.contains(name) || behind.contains(name) ||
+          !ops::is_pointwise(graph_.node(name)) || goes_out(name, nodes_))
         return false;
       return elements::is_computed_too_often(graph_, name, nodes_);
     };

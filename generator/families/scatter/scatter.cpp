@@ -33,8 +33,8 @@ bool claims(const ops::GraphIndex &graph, const model::Node &anchor) {
     const std::int64_t elements = model::elements_of(shape);
     return elements > 0 && elements < kMostElements;
   };
-  constexpr std::array kDtypes = {Dtype::Float32, Dtype::Float64, Dtype::Float16,
-                                  Dtype::BFloat16, Dtype::Int32,  Dtype::Int64};
+  constexpr std::array kDtypes = {Dtype::Float32,  Dtype::Float64, Dtype::Float16,
+                                  Dtype::BFloat16, Dtype::Int32,   Dtype::Int64};
   return std::ranges::find(kDtypes, anchor.type().dtype) != kDtypes.end() &&
          fits(anchor.type().shape) && fits(graph.node(anchor.inputs[1]).type().shape);
 }
@@ -44,7 +44,8 @@ std::vector<elements::Index> lanes_of(const model::Shape &shape, int width) {
   std::vector<elements::Index> lanes;
   for (int lane = 0; lane < width; ++lane)
     lanes.push_back(elements::unflatten(
-        width == 1 ? "i" : "(" + std::to_string(width) + " * i + " + std::to_string(lane) + ")", shape));
+        width == 1 ? "i" : "(" + std::to_string(width) + " * i + " + std::to_string(lane) + ")",
+        shape));
   return lanes;
 }
 
@@ -73,7 +74,8 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph
                                                     const elements::DeviceFacts &device) {
   std::vector<elements::Configuration> result;
   const int widest = row_width(graph, region);
-  const bool vectors = device.vector_atomics && graph.node(region.anchor).type().dtype == Dtype::Float32;
+  const bool vectors =
+      device.vector_atomics && graph.node(region.anchor).type().dtype == Dtype::Float32;
   for (const int width : {widest, 1})
     for (const int threads : {256, 128, 512})
       if (const elements::Configuration one{
@@ -102,8 +104,8 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::Region &region,
                                  const elements::Configuration &configuration,
                                  const elements::DeviceFacts &device, const std::string &prefix) {
-  const auto settings =
-      elements::settings_of(configuration, {{"width", 1, 8}, {"threads", 32, 1024}, {"vectors", 0, 1}});
+  const auto settings = elements::settings_of(
+      configuration, {{"width", 1, 8}, {"threads", 32, 1024}, {"vectors", 0, 1}});
   if (!settings)
     return std::unexpected(settings.error());
   const int width = settings->at("width"), threads = settings->at("threads");
@@ -115,18 +117,20 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
   const bool vectors = settings->at("vectors") != 0;
   const model::Node &anchor = graph.node(region.anchor);
   const model::TensorType &type = anchor.type();
-  if (vectors && (!device.vector_atomics || type.dtype != Dtype::Float32 || (width != 2 && width != 4)))
+  if (vectors &&
+      (!device.vector_atomics || type.dtype != Dtype::Float32 || (width != 2 && width != 4)))
     return fail("this device has no additions of such vectors");
   elements::Lowering lowering;
   lowering.source = std::string(kDevice) + (vectors ? kVectors : "");
-  const auto add_kernel = [&](const std::string &name, std::int64_t count, const elements::ElementWriter &writer,
-                              const std::string &body) {
+  const auto add_kernel = [&](const std::string &name, std::int64_t count,
+                              const elements::ElementWriter &writer, const std::string &body) {
     lowering.source += elements::fill_places(kKernel, {{"NAME", name},
                                                        {"THREADS", std::to_string(threads)},
                                                        {"PARAMETERS", writer.parameters()},
                                                        {"COUNT", std::to_string(count)},
                                                        {"BODY", body}});
-    lowering.steps.push_back(elements::launch_of(name, elements::ceil_divide(count, threads), threads, writer.arguments()));
+    lowering.steps.push_back(elements::launch_of(name, elements::ceil_divide(count, threads),
+                                                 threads, writer.arguments()));
   };
 
   {
@@ -155,7 +159,8 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
   body += "const " + element + " values[" + std::to_string(width) + "] = {";
   for (int lane = 0; lane < width; ++lane)
     body += (lane > 0 ? ", " : "") + ops::to_memory(values[lane], type.dtype);
-  body += std::string("};\nwarpwright_scatter::") + (vectors ? "add_vector" : "add") + "(out0 + " + writer.offset(region.anchor, lanes[0]) + ", values);\n";
+  body += std::string("};\nwarpwright_scatter::") + (vectors ? "add_vector" : "add") + "(out0 + " +
+          writer.offset(region.anchor, lanes[0]) + ", values);\n";
   add_kernel(prefix + "_add", count, writer, body);
   return lowering;
 }

@@ -46,12 +46,14 @@ TEST_CASE("messages along edges are computed where they are added, a vector of a
     CAPTURE(static_cast<int>(dtype));
     GraphBuilder g;
     const std::string x = g.input("x", {6, 16}, dtype), from = g.input("from", {13}, Dtype::Int64),
-                      to = g.input("to", {13}, Dtype::Int64), weight = g.input("weight", {13}, dtype);
+                      to = g.input("to", {13}, Dtype::Int64),
+                      weight = g.input("weight", {13}, dtype);
     const std::string rows = g.op("index_select", {x, from}, {{"dim", std::int64_t{0}}}),
                       message = g.op("mul", {rows, g.reshape(weight, {13, 1})}),
                       places = g.shaped("expand", {g.reshape(to, {13, 1})}, {13, 16}),
                       start = g.shaped("expand", {g.constant(0, dtype)}, {6, 16});
-    const std::string sum = g.op("scatter_add", {start, places, message}, {{"dim", std::int64_t{0}}});
+    const std::string sum =
+        g.op("scatter_add", {start, places, message}, {{"dim", std::int64_t{0}}});
     const bool is_half = dtype == Dtype::Float16 || dtype == Dtype::BFloat16;
     const Checked checked = check(g.graph({sum}), sum, is_half ? 4e-2 : 1e-5);
     CHECK(checked.regions == 1);
@@ -59,7 +61,8 @@ TEST_CASE("messages along edges are computed where they are added, a vector of a
   }
 }
 
-TEST_CASE("an index of each element adds one by one, also along the last dimension and to fewer elements") {
+TEST_CASE("an index of each element adds one by one, also along the last dimension and to fewer "
+          "elements") {
   for (const std::int64_t dim : {0, 1}) {
     GraphBuilder g;
     const std::string x = g.input("x", {5, 8}), source = g.input("source", {7, 9}),

@@ -155,21 +155,27 @@ TEST_CASE("Parts of a cat that come from one source are computed in their places
   CHECK(check(odd, plan(odd)) == "");
 }
 
-TEST_CASE("A costly value whose halves meet twice behind a cat is stored before the rows that read it, a cheap one is not") {
+TEST_CASE("A costly value whose halves meet twice behind a cat is stored before the rows that read "
+          "it, a cheap one is not") {
   for (const bool is_costly : {true, false}) {
     GraphBuilder g;
     const std::string x = g.input("x", {96, 32});
-    const std::string y = is_costly ? g.op("atan2", {g.op("sigmoid", {x}), g.op("sqrt", {g.op("exp", {x})})})
-                                    : g.op("neg", {x});
+    const std::string y =
+        is_costly ? g.op("atan2", {g.op("sigmoid", {x}), g.op("sqrt", {g.op("exp", {x})})})
+                  : g.op("neg", {x});
     const auto half = [&](std::int64_t start) {
       return g.op("slice", {y},
-                  {{"dim", std::int64_t{1}}, {"start", start}, {"stop", start + 16}, {"step", std::int64_t{1}}});
+                  {{"dim", std::int64_t{1}},
+                   {"start", start},
+                   {"stop", start + 16},
+                   {"step", std::int64_t{1}}});
     };
     const std::string a = half(0), b = half(16);
-    const std::string both = g.op("cat", {g.op("mul", {a, g.op("sigmoid", {b})}), g.op("sub", {b, a})},
-                                  {{"dim", std::int64_t{1}}});
-    const std::string mean = g.op("mean", {g.op("square", {both})},
-                                  {{"dims", Shape{0}}, {"keepdim", true}});
+    const std::string both =
+        g.op("cat", {g.op("mul", {a, g.op("sigmoid", {b})}), g.op("sub", {b, a})},
+             {{"dim", std::int64_t{1}}});
+    const std::string mean =
+        g.op("mean", {g.op("square", {both})}, {{"dims", Shape{0}}, {"keepdim", true}});
     const model::Graph graph = g.graph({g.op("mul", {both, g.op("rsqrt", {mean})})});
     const BuiltPlan built = plan(graph);
     CHECK(built.kernels == (is_costly ? 2 : 1));

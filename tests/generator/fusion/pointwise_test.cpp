@@ -358,8 +358,9 @@ TEST_CASE("Parts of one value in another order are chosen by their index, and co
     GraphBuilder g;
     const std::string y = g.op("exp", {g.input("x", {410, 96})});
     const auto part = [&](std::int64_t start, std::int64_t stop) {
-      return g.op("slice", {y},
-                  {{"dim", std::int64_t{1}}, {"start", start}, {"stop", stop}, {"step", std::int64_t{1}}});
+      return g.op(
+          "slice", {y},
+          {{"dim", std::int64_t{1}}, {"start", start}, {"stop", stop}, {"step", std::int64_t{1}}});
     };
     const model::Graph graph =
         g.graph({g.op("cat", {part(cut, 96), part(0, cut)}, {{"dim", std::int64_t{1}}})});
@@ -367,7 +368,8 @@ TEST_CASE("Parts of one value in another order are chosen by their index, and co
     const std::string kernel = source.substr(source.find("extern \"C\""));
     const auto count = [&](const std::string &text) {
       int found = 0;
-      for (std::size_t at = kernel.find(text); at != std::string::npos; at = kernel.find(text, at + 1))
+      for (std::size_t at = kernel.find(text); at != std::string::npos;
+           at = kernel.find(text, at + 1))
         ++found;
       return found;
     };
