@@ -49,7 +49,7 @@ VIEW_TWIN = '''  if (op == "channel_shuffle") {
     });
   }
 '''
-GENERATION = '    {121, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Example, true, false, true},\n'
+GENERATION = '    {121, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Example, true, true, false, true},\n'
 OWN_TEXT = '''    {arch::TensorCores::Example, "warpwright_mma_example",
 #include "generator/device/mma_example.cuh.inc"
     },
@@ -73,12 +73,12 @@ ADDITIONS = [
               "docs/internals/moves.md": [("| `restrict_const()`", "| `internal_linkage()` | `static` |\n")]},
              "generator_tests", ["--test-case=internal_linkage*"]),
     # Its folder, its line in the registry and its test; the include is part of that line.
-    Addition("a family", 3, ["generator/families/scatter/scatter.h", "generator/families/scatter/scatter.cpp",
-                             "tests/generator/families/scatter_test.cpp"],
+    Addition("a family", 3, ["generator/families/ordered_scatter/ordered_scatter.h", "generator/families/ordered_scatter/ordered_scatter.cpp",
+                             "tests/generator/families/ordered_scatter_test.cpp"],
              {"generator/families/registry.cpp": [("#include \"generator/families/windows/pool.h\"",
-                                                   "#include \"generator/families/scatter/scatter.h\"\n"),
-                                                  ("      convolution::kWeightLayoutsFamily,", "      scatter::kScatterFamily,\n")]},
-             "family_scatter_test", []),
+                                                   "#include \"generator/families/ordered_scatter/ordered_scatter.h\"\n"),
+                                                  ("      convolution::kWeightLayoutsFamily,", "      ordered_scatter::kOrderedScatterFamily,\n")]},
+             "family_ordered_scatter_test", []),
     # Its row in arch, its header, and a line each in matmul and convolution.
     Addition("a tensor-core generation", 4, ["generator/device/mma_example.cuh"],
              {"arch/generations.h": [(" };\n\ninline constexpr int kKiB", ", Example"),

@@ -1,10 +1,10 @@
 // scatter_add without atomics: a thread owns an element of the result and reads all indices along the dimension, so that results repeat
 // bit by bit. Leaves out: indices of another extent beside the dimension. Thread: pure functions.
-#include "generator/families/scatter/scatter.h"
+#include "generator/families/ordered_scatter/ordered_scatter.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
 
-namespace warpwright::families::scatter {
+namespace warpwright::families::ordered_scatter {
 namespace {
 
 std::size_t dim_of(const model::Node &anchor) {
@@ -93,6 +93,6 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
 
 } // namespace
 
-const elements::Family kScatterFamily{"scatter", claims, true, true, configurations, lower};
+const elements::Family kOrderedScatterFamily{"ordered_scatter", claims, true, true, configurations, lower};
 
-} // namespace warpwright::families::scatter
+} // namespace warpwright::families::ordered_scatter

@@ -1,6 +1,6 @@
 // Additions at indices compute on the CPU device what the reference evaluation computes.
 #include "generator/families/registry.h"
-#include "generator/families/scatter/scatter.h"
+#include "generator/families/ordered_scatter/ordered_scatter.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
 
@@ -17,7 +17,7 @@ TEST_CASE("the family takes scatter_add and adds as the reference does, in each 
   const std::string y = g.op("scatter_add", {x, i, s}, {{"dim", std::int64_t{1}}});
   const model::Graph graph = g.graph({y});
   const ops::GraphIndex index(graph);
-  const Family *family = families::named("scatter");
+  const Family *family = families::named("ordered_scatter");
   REQUIRE(family);
   REQUIRE(family->claims(index, index.node(y)));
   Region region;
