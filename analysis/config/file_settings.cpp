@@ -2,7 +2,6 @@
 // command, then the environment. Thread: one at a time.
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
-#include "analysis/config/program_place.h"
 #include "analysis/config/run_command.h"
 
 #include <algorithm>
@@ -25,8 +24,8 @@ std::string database_file(const std::string &folder_or_file) {
 
 SettingsReader::SettingsReader(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files,
                                Environment environment, Consent consent)
-    : files_(std::move(files)), environment_(std::move(environment)), consent_(std::move(consent)) {
-}
+    : files_(std::move(files)), environment_(std::move(environment)), consent_(std::move(consent)),
+      programs_(files_) {}
 
 FileSettings SettingsReader::read(const std::string &file) {
   FileSettings settings;
@@ -39,7 +38,7 @@ FileSettings SettingsReader::read(const std::string &file) {
     settings.problems.push_back(project.error());
   settings.problems.insert(settings.problems.end(), settings.project.problems.begin(),
                            settings.project.problems.end());
-  ProgramPlace place = place_in_program(*files_, file);
+  ProgramPlace place = programs_.place_of(file);
   settings.parse.included_by = std::move(place.included_by);
   settings.parse.program = std::move(place.sources);
   apply_compile_command(settings.parse.included_by.empty() ? file : settings.parse.included_by,

@@ -1,12 +1,13 @@
 // Parse settings of one file, from compile_commands.json, .warpwright.toml and the toolkit.
 //
-// The compile database is cached until its file changes, because it may be large and is needed on
-// every open. Problems of a configuration are reported together with usable settings, never instead
+// The compile database and the project's files are cached until they change, because they may be
+// large and are needed for every analysis. Problems of a configuration are reported together with usable settings, never instead
 // of them.
 // Thread: one at a time; the results are plain values.
 #pragma once
 
 #include "analysis/config/compile_database.h"
+#include "analysis/config/program_place.h"
 #include "analysis/config/project_config.h"
 #include "analysis/config/toolkit.h"
 #include "analysis/parsed_unit.h"
@@ -48,6 +49,7 @@ private:
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_;
   Environment environment_;
   Consent consent_;
+  ProgramFinder programs_;
   std::map<std::string, Database> databases_;
 };
 

@@ -15,6 +15,7 @@ namespace {
 namespace path = llvm::sys::path;
 
 constexpr int kMostLevels = 3;                     ///< folders above the file's own
+constexpr int kMostDepth = 6;                      ///< folders below a project's
 constexpr std::size_t kMostSources = 12;           ///< of a program; more are not parsed
 constexpr std::size_t kMostFiles = 600;            ///< of a project
 constexpr std::size_t kMostEntries = 5000;         ///< of the folders that are listed
@@ -38,7 +39,7 @@ bool mentions(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Whether a text seems to define `main`.
+/// Returns true if a text seems to define `main`.
 bool has_main(std::string_view text) {
   for (std::size_t at = text.find("main"); at != text.npos; at = text.find("main", at + 1)) {
     const std::size_t open = text.find_first_not_of(" \t\r\n", at + 4);
@@ -77,16 +78,78 @@ std::vector<std::string> kernel_names(std::string_view text) {
   return names;
 }
 
-/// The files of one folder and those below it, with their includes.
-class Project {
+/// A source or header of a project, as it was when it was listed.
+struct ListedFile {
+  std::string path;
+  llvm::sys::TimePoint<> modified;
+  std::uint64_t bytes = 0;
+  bool operator==(const ListedFile &) const = default;
+};
+
+/// Lists the sources and headers of a folder and of those below it.
+class Listing {
 public:
-  Project(llvm::vfs::FileSystem &files, const std::string &folder) : files_(files) {
+  Listing(llvm::vfs::FileSystem &files, const std::string &folder) : files_(files) {
     list(folder, 0);
+  }
+  std::vector<ListedFile> take() { return std::move(found_); }
+
+private:
+  void list(const std::string &folder, int depth) {
+    std::error_code error;
+    std::vector<std::string> folders;
+    for (llvm::vfs::directory_iterator entry = files_.dir_begin(folder, error), end;
+         !error && entry != end && ++entries_ < kMostEntries; entry.increment(error)) {
+      const llvm::StringRef name = path::filename(entry->path());
+      if (name.starts_with("."))
+        continue;
+      if (entry->type() == llvm::sys::fs::file_type::directory_file)
+        folders.push_back(entry->path().str());
+      else
+        add(entry->path().str());
+    }
+    for (const std::string &one : folders)
+      if (depth < kMostDepth)
+        list(one, depth + 1);
+  }
+
+  void add(const std::string &file) {
+    const llvm::StringRef extension = path::extension(file);
+    if ((std::ranges::find(kSources, extension) == kSources.end() &&
+         std::ranges::find(kHeaders, extension) == kHeaders.end()) ||
+        found_.size() >= kMostFiles)
+      return;
+    const auto status = files_.status(file);
+    if (!status || !status->isRegularFile() || status->getSize() > kMostFileBytes ||
+        bytes_ + status->getSize() > kMostBytes)
+      return;
+    bytes_ += status->getSize();
+    found_.push_back({file, status->getLastModificationTime(), status->getSize()});
+  }
+
+  llvm::vfs::FileSystem &files_;
+  std::vector<ListedFile> found_;
+  std::size_t entries_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+} // namespace
+
+/// The files of one folder and those below it, with their includes.
+class ProgramFinder::Project {
+public:
+  Project(llvm::vfs::FileSystem &files, std::vector<ListedFile> listed)
+      : listed_(std::move(listed)) {
+    for (const ListedFile &one : listed_)
+      if (const auto buffer = files.getBufferForFile(one.path))
+        texts_[one.path] = (*buffer)->getBuffer().str();
     for (const auto &[file, text] : texts_)
       for (const std::string &name : includes_of(text))
         if (const std::string target = resolve(name, file); !target.empty() && target != file)
           includers_[target].insert(file);
   }
+
+  const std::vector<ListedFile> &listed() const { return listed_; }
 
   /// Source files that include `file` and that no other file includes.
   std::vector<std::string> sources_that_include(const std::string &file) const {
@@ -134,39 +197,6 @@ public:
   const std::string &text_of(const std::string &file) const { return texts_.at(file); }
 
 private:
-  void list(const std::string &folder, int depth) {
-    std::error_code error;
-    std::vector<std::string> folders;
-    for (llvm::vfs::directory_iterator entry = files_.dir_begin(folder, error), end;
-         !error && entry != end && ++entries_ < kMostEntries; entry.increment(error)) {
-      const llvm::StringRef name = path::filename(entry->path());
-      if (name.starts_with("."))
-        continue;
-      if (entry->type() == llvm::sys::fs::file_type::directory_file)
-        folders.push_back(entry->path().str());
-      else
-        read(entry->path().str());
-    }
-    for (const std::string &one : folders)
-      if (depth < 6)
-        list(one, depth + 1);
-  }
-
-  void read(const std::string &file) {
-    const llvm::StringRef extension = path::extension(file);
-    if ((std::ranges::find(kSources, extension) == kSources.end() &&
-         std::ranges::find(kHeaders, extension) == kHeaders.end()) ||
-        texts_.size() >= kMostFiles)
-      return;
-    const auto status = files_.status(file);
-    if (!status || !status->isRegularFile() || status->getSize() > kMostFileBytes ||
-        bytes_ + status->getSize() > kMostBytes)
-      return;
-    bytes_ += status->getSize();
-    if (const auto buffer = files_.getBufferForFile(file))
-      texts_[file] = (*buffer)->getBuffer().str();
-  }
-
   static std::vector<std::string> includes_of(const std::string &text) {
     static constexpr std::string_view kInclude = "include";
     std::vector<std::string> names;
@@ -195,31 +225,41 @@ private:
     llvm::StringRef tail(name);
     while (tail.consume_front("../") || tail.consume_front("./"))
       ;
+    const std::string end = "/" + tail.str();
     for (const auto &[file, text] : texts_)
-      if (llvm::StringRef(file).ends_with("/" + tail.str()))
+      if (file.ends_with(end))
         return file;
     return {};
   }
 
-  llvm::vfs::FileSystem &files_;
+  std::vector<ListedFile> listed_;
   std::map<std::string, std::string> texts_; ///< by path
   std::map<std::string, std::set<std::string>> includers_;
-  std::size_t entries_ = 0;
-  std::uint64_t bytes_ = 0;
 };
 
-} // namespace
+ProgramFinder::ProgramFinder(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files)
+    : files_(std::move(files)) {}
+
+ProgramFinder::~ProgramFinder() = default;
+
+const ProgramFinder::Project &ProgramFinder::project(const std::string &folder) {
+  std::vector<ListedFile> listed = Listing(*files_, folder).take();
+  std::unique_ptr<const Project> &known = projects_[folder];
+  if (!known || known->listed() != listed)
+    known = std::make_unique<Project>(*files_, std::move(listed));
+  return *known;
+}
 
 bool has_build_file(llvm::vfs::FileSystem &files, const std::string &folder) {
   return std::ranges::any_of(kBuildFiles,
                              [&](const char *name) { return files.exists(folder + "/" + name); });
 }
 
-ProgramPlace place_in_program(llvm::vfs::FileSystem &files, const std::string &file) {
-  const auto status = files.status(file);
+ProgramPlace ProgramFinder::place_of(const std::string &file) {
+  const auto status = files_->status(file);
   if (!status || !status->isRegularFile() || status->getSize() > kMostFileBytes)
     return {};
-  const auto buffer = files.getBufferForFile(file);
+  const auto buffer = files_->getBufferForFile(file);
   if (!buffer)
     return {};
   const std::vector<std::string> kernels = kernel_names((*buffer)->getBuffer());
@@ -228,21 +268,21 @@ ProgramPlace place_in_program(llvm::vfs::FileSystem &files, const std::string &f
   ProgramPlace found;
   std::string folder = path::parent_path(file).str();
   for (int level = 0; level <= kMostLevels && folder.size() > 1; ++level) {
-    if (has_build_file(files, folder)) {
-      const Project project(files, folder);
-      const std::vector<std::string> sources = project.sources_that_include(file);
+    if (has_build_file(*files_, folder)) {
+      const Project &around = project(folder);
+      const std::vector<std::string> sources = around.sources_that_include(file);
       const auto named = [&](const std::string &source) {
         return std::ranges::count_if(kernels, [&](const std::string &kernel) {
-          return mentions(project.text_of(source), kernel);
+          return mentions(around.text_of(source), kernel);
         });
       };
       if (!sources.empty())
         found.included_by = *std::ranges::max_element(sources, {}, named);
-      found.sources = project.linked_with(found.included_by.empty() ? file : found.included_by);
+      found.sources = around.linked_with(found.included_by.empty() ? file : found.included_by);
       if (!found.included_by.empty() || !found.sources.empty() || has_main((*buffer)->getBuffer()))
         return found;
     }
-    if (files.exists(folder + "/.git"))
+    if (files_->exists(folder + "/.git"))
       break;
     folder = path::parent_path(folder).str();
   }

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
 TEST_CASE("an included file is analyzed as part of the source that includes it") {
   const auto files = files_in_memory(
       {{"/p/Makefile", "run:\n\t./main 700\n"}, {"/p/main.cu", kMain}, {"/p/kernel.cuh", kKernel}});
-  const config::ProgramPlace place = config::place_in_program(*files, "/p/kernel.cuh");
+  const config::ProgramPlace place = config::ProgramFinder(files).place_of("/p/kernel.cuh");
   CHECK(place.included_by == "/p/main.cu");
   CHECK(place.sources.empty());
   ParseSettings settings;
@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
                                       {"/p/main.cpp", main},
                                       {"/p/tools.cpp", "int helper() { return 1; }"},
                                       {"/p/launcher.cu", launcher}});
-  const config::ProgramPlace place = config::place_in_program(*files, "/p/launcher.cu");
+  const config::ProgramPlace place = config::ProgramFinder(files).place_of("/p/launcher.cu");
   CHECK(place.included_by.empty());
   CHECK(place.sources == std::vector<std::string>{"/p/main.cpp", "/p/tools.cpp"});
   ParseSettings settings;
@@ -94,9 +94,18 @@ int main(int argc, char **argv) {
   CHECK(task.buffers.at(0).extent.evaluate(task.sizes).value_or(0) == 1200);
 }
 
+TEST_CASE("a project's files are read again when one of them is new or has changed") {
+  const auto files = files_in_memory({{"/p/Makefile", ""}, {"/p/a.cu", kKernel}});
+  config::ProgramFinder programs(files);
+  CHECK(programs.place_of("/p/a.cu").sources.empty());
+  files->addFile("/p/b.cu", 1, llvm::MemoryBuffer::getMemBufferCopy("int main() {}", "/p/b.cu"));
+  CHECK(programs.place_of("/p/a.cu").sources == std::vector<std::string>{"/p/b.cu"});
+  CHECK(programs.place_of("/p/a.cu").sources == std::vector<std::string>{"/p/b.cu"});
+}
+
 TEST_CASE("which main belongs to a source must be certain") {
   const auto place = [](const std::map<std::string, std::string> &texts) {
-    return config::place_in_program(*files_in_memory(texts), "/p/src/a.cu");
+    return config::ProgramFinder(files_in_memory(texts)).place_of("/p/src/a.cu");
   };
   const std::string main = "int main() {}";
   CHECK(
