@@ -2,8 +2,6 @@
 // which may change what they can reach. Thread: the unit's thread.
 #include "analysis/task/host_interpreter.h"
 
-#include "analysis/stub/stub_headers.h"
-
 #include <clang/AST/Attr.h>
 
 #include <algorithm>
@@ -12,10 +10,6 @@ namespace warpwright::analysis {
 namespace {
 
 using Kind = RunValue::Kind;
-
-HostPlace part_of(const HostPlace &place, const std::string &part) {
-  return place.is_known() ? HostPlace{place.block, place.path + part} : place;
-}
 
 /// Functions that only read what their arguments point to.
 bool only_reads(const std::string &name) {
@@ -102,7 +96,7 @@ RunValue HostInterpreter::enter(const clang::FunctionDecl &function,
       if (const auto *fallback = llvm::dyn_cast_or_null<clang::CXXDefaultInitExpr>(begin))
         begin = fallback->getExpr();
       if (one->isAnyMemberInitializer() && begin)
-        initialize(part_of(self, "." + one->getAnyMember()->getNameAsString()),
+        initialize(self.part("." + one->getAnyMember()->getNameAsString()),
                    one->getAnyMember()->getType(), begin);
       else if (begin) // a base class, whose fields are those of the object
         initialize(self, begin->getType(), begin);
@@ -138,11 +132,11 @@ RunValue HostInterpreter::construct(const clang::CXXConstructExpr &construction,
   if (is_container(type)) {
     memory_.forget(target);
     if (arguments.empty()) {
-      memory_.write(part_of(target, "#size"), integer_value(0));
+      memory_.write(target.part("#size"), integer_value(0));
     } else if (is_container(arguments[0]->getType())) {
-      memory_.write(part_of(target, "#size"), memory_.read(part_of(place(arguments[0]), "#size")));
+      memory_.write(target.part("#size"), memory_.read(place(arguments[0]).part("#size")));
     } else if (arguments[0]->getType()->isIntegralOrEnumerationType()) {
-      memory_.write(part_of(target, "#size"), evaluate(arguments[0]));
+      memory_.write(target.part("#size"), evaluate(arguments[0]));
       // Elements that all begin with one value are not written one by one.
     } else {
       const auto *braced =
@@ -151,7 +145,7 @@ RunValue HostInterpreter::construct(const clang::CXXConstructExpr &construction,
           braced ? braced->getSubExpr()->IgnoreImplicit() : arguments[0]->IgnoreImplicit());
       if (items) {
         list(*items, target);
-        memory_.write(part_of(target, "#size"), integer_value(items->getNumInits()));
+        memory_.write(target.part("#size"), integer_value(items->getNumInits()));
       } else {
         for (const clang::Expr *argument : arguments)
           evaluate(argument);
@@ -212,12 +206,8 @@ RunValue HostInterpreter::unknown_call(const clang::FunctionDecl *callee, const 
       name == "__assert_fail")
     has_ended_ = true;
   // A function of the project whose source is not known may change the project's variables.
-  const clang::SourceManager &sources = context().getSourceManager();
-  const clang::SourceLocation declared =
-      callee ? sources.getExpansionLoc(callee->getLocation()) : clang::SourceLocation();
-  if (declared.isValid() && !callee->hasAttr<clang::CUDAGlobalAttr>() &&
-      !sources.isInSystemHeader(declared) &&
-      !sources.getFilename(declared).starts_with(llvm::StringRef(kStubDirectory))) {
+  if (callee && !callee->hasAttr<clang::CUDAGlobalAttr>() &&
+      is_users(context().getSourceManager(), callee->getLocation())) {
     globals_changed_ = true;
     for (const auto &[variable, place] : globals_)
       if (!llvm::cast<clang::VarDecl>(variable)->getType().isConstQualified())

@@ -77,7 +77,7 @@ public:
 
   /// Roots found so far that are symbols, by name.
   const std::map<std::string, HostRoot> &roots() const { return roots_; }
-  /// Whether a value was chosen from a table that the program runs through.
+  /// Returns true if a value was chosen from a table that the program runs through.
   bool took_typical() const { return took_typical_; }
   /// Assumptions for the user, such as "the device has 132 multiprocessors".
   const std::vector<std::string> &assumptions() const { return assumptions_; }
@@ -155,6 +155,8 @@ private:
 /// Constant-folding arithmetic on texts, with only the necessary parentheses.
 HostValue make_value(std::int64_t number);
 HostValue make_symbol(const std::string &name);
+/// Identifier for a text: "prop.count" -> "prop_count".
+std::string symbol_name(std::string_view text);
 HostValue combine(const std::string &operation, const HostValue &left, const HostValue &right);
 
 } // namespace warpwright::analysis

@@ -78,6 +78,7 @@ private:
   RunValue construct(const clang::CXXConstructExpr &construction, HostPlace target);
   RunValue list(const clang::InitListExpr &list, HostPlace target);
   HostPlace place(const clang::Expr *expression);
+  HostPlace element_of(const RunValue &base, const RunValue &index);
   HostPlace place_of(const clang::ValueDecl &variable);
   /// Begins the object at `target` with an expression.
   void initialize(const HostPlace &target, clang::QualType type, const clang::Expr *expression);
@@ -102,7 +103,7 @@ private:
   void give(const clang::Expr *pointer, const RunValue &value);
   void assume(const std::string &text);
 
-  /// Of the translation unit whose code is running.
+  /// The context of the translation unit whose code is running.
   const clang::ASTContext &context() const { return frames_.back().function->getASTContext(); }
 
   const HostLinks *links_;
@@ -115,9 +116,9 @@ private:
   int loop_limit_ = kMostSteps; ///< the step at which the innermost loop is no longer followed
 };
 
-/// Whether an object of the type consists of cells.
+/// Returns true for a type whose objects consist of several cells: structs, classes and arrays.
 bool is_aggregate(clang::QualType type);
-/// Whether a class is a container that the interpreter knows: its size and elements are cells.
+/// Returns true for a container that the interpreter knows: its size and elements are cells.
 bool is_container(clang::QualType type);
 bool is_string(clang::QualType type);
 

@@ -11,10 +11,6 @@ namespace {
 
 using Kind = RunValue::Kind;
 
-HostPlace part_of(const HostPlace &place, const std::string &part) {
-  return place.is_known() ? HostPlace{place.block, place.path + part} : place;
-}
-
 /// The result of a mathematical function; nullopt: not one that is known.
 std::optional<double> mathematics(std::string name, const std::vector<double> &x) {
   name = name.starts_with("__builtin_") ? name.substr(10) : name;
@@ -134,7 +130,7 @@ std::optional<RunValue> HostInterpreter::allocation(const clang::CallExpr &call,
   if (name == "calloc")
     bytes = arithmetic(clang::BO_Mul, evaluate(call.getArg(0)), bytes, call.getArg(1)->getType());
   if (bytes.is(Kind::Integer))
-    memory_.write(part_of(block, "#bytes"), bytes);
+    memory_.write(block.part("#bytes"), bytes);
   if (!by_pointer)
     return pointer_value(block, true);
   give(call.getArg(0), pointer_value(block, true));
@@ -245,7 +241,7 @@ std::optional<RunValue> HostInterpreter::container(const clang::CallExpr &call,
     }
     return std::nullopt;
   }
-  const HostPlace size = part_of(self, "#size");
+  const HostPlace size = self.part("#size");
   if (name == "size")
     return memory_.read(size);
   if (name == "empty") {
@@ -262,7 +258,7 @@ std::optional<RunValue> HostInterpreter::container(const clang::CallExpr &call,
     if (name == "back" && index.is(Kind::Integer))
       index = integer_value(memory_.read(size).integer - 1);
     if (index.is(Kind::Integer) && self.is_known())
-      return record_value(part_of(self, "[" + std::to_string(index.integer) + "]"));
+      return record_value(self.element(index.integer));
     const RunValue count = memory_.read(size);
     memory_.forget(self); // some element may be written
     memory_.write(size, count);
@@ -293,7 +289,7 @@ std::optional<RunValue> HostInterpreter::container(const clang::CallExpr &call,
       return RunValue{};
     }
     if (name == "push_back" && argument(0)) {
-      const HostPlace last = part_of(self, "[" + std::to_string(count.integer) + "]");
+      const HostPlace last = self.element(count.integer);
       const clang::QualType of = argument(0)->getType().getNonReferenceType();
       initialize(last, of, argument(0));
     } else if (name == "emplace_back") {
@@ -322,7 +318,7 @@ RunValue HostInterpreter::get_option(const clang::CallExpr &call, bool is_long) 
   const RunValue options = evaluate(call.getArg(2));
   if (!index_place.is_known() || !list.is(Kind::Pointer) || !options.is(Kind::Text))
     return {};
-  const HostPlace inside = part_of(index_place, "#inside"); // the position in a word such as "-ab"
+  const HostPlace inside = index_place.part("#inside"); // the position in a word such as "-ab"
   RunValue index = memory_.read(index_place);
   if (!index.is(Kind::Integer) || index.integer == 0)
     index = integer_value(1);
@@ -348,13 +344,13 @@ RunValue HostInterpreter::get_option(const clang::CallExpr &call, bool is_long) 
         word.text.substr(2, equals == std::string::npos ? equals : equals - 2);
     for (std::int64_t i = 0; i < 64; ++i) {
       const HostPlace row = table.pointee(i);
-      const RunValue name = memory_.read(part_of(row, ".name"));
-      const RunValue needs = memory_.read(part_of(row, ".has_arg"));
+      const RunValue name = memory_.read(row.part(".name"));
+      const RunValue needs = memory_.read(row.part(".has_arg"));
       if (!name.is(Kind::Text) || !needs.is(Kind::Integer))
         return {};
       if (name.text != wanted)
         continue;
-      const RunValue flag = memory_.read(part_of(row, ".flag"));
+      const RunValue flag = memory_.read(row.part(".flag"));
       if (!flag.is(Kind::Integer) || flag.integer != 0)
         return {};
       const bool takes_next = needs.integer == 1 && equals == std::string::npos;
@@ -362,7 +358,7 @@ RunValue HostInterpreter::get_option(const clang::CallExpr &call, bool is_long) 
                                         ? text_value(word.text.substr(equals + 1))
                                     : takes_next ? following
                                                  : integer_value(0));
-      return end_with(memory_.read(part_of(row, ".val")), index.integer + (takes_next ? 2 : 1));
+      return end_with(memory_.read(row.part(".val")), index.integer + (takes_next ? 2 : 1));
     }
     return {};
   }

@@ -7,7 +7,7 @@
 namespace warpwright::analysis {
 namespace {
 
-/// Whether two declarations of different units, of the same name, are of one function.
+/// Returns true if two declarations of one name, in different units, declare one function.
 bool have_equal_parameters(const clang::FunctionDecl &left, const clang::FunctionDecl &right) {
   return std::ranges::equal(
       left.parameters(), right.parameters(), {},

@@ -5,7 +5,7 @@ namespace {
 
 constexpr const char *kZeroed = "#zeroed"; ///< cell of a block whose absent cells are zero
 
-/// Whether a path names the cell `above` or a part of it.
+/// Returns true if a path names the cell `above` or a part of it.
 bool is_below(const std::string &path, const std::string &above) {
   if (!path.starts_with(above))
     return false;
@@ -19,7 +19,7 @@ HostPlace RunValue::pointee(std::int64_t elements) const {
   if (kind != Kind::Pointer || !place.is_known())
     return {};
   if (is_element)
-    return {place.block, place.path + "[" + std::to_string(integer + elements) + "]"};
+    return place.element(integer + elements);
   return elements == 0 ? place : HostPlace{};
 }
 

@@ -21,6 +21,11 @@ struct HostPlace {
   int block = -1; ///< below 0: not known
   std::string path;
   bool is_known() const { return block >= 0; }
+  /// A field (".nx"), an element, or what is noted about a block ("#size"); unknown in an unknown place.
+  HostPlace part(const std::string &name) const {
+    return is_known() ? HostPlace{block, path + name} : *this;
+  }
+  HostPlace element(std::int64_t index) const { return part("[" + std::to_string(index) + "]"); }
   bool operator==(const HostPlace &) const = default;
 };
 
@@ -46,6 +51,9 @@ struct RunValue {
   bool operator==(const RunValue &) const = default;
   /// The cell that a pointer points to, moved by `elements`; unknown if it is outside its variable.
   HostPlace pointee(std::int64_t elements = 0) const;
+  std::optional<std::int64_t> as_integer() const {
+    return is(Kind::Integer) ? std::optional(integer) : std::nullopt;
+  }
   std::optional<double> number() const; ///< of an integer or a floating-point value
 };
 

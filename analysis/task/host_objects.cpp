@@ -1,4 +1,5 @@
-// Resolver of host values other than integers: dim3 values, pointers and floating-point scalars.
+// Resolver of host values other than integers: dim3 values, fields, pointers and floating-point
+// scalars.
 // Thread: the unit's thread.
 #include "analysis/task/host_expression.h"
 
@@ -14,6 +15,29 @@ bool is_dim3(clang::QualType type) {
   const clang::RecordDecl *record =
       type.isNull() ? nullptr : type.getNonReferenceType()->getAsRecordDecl();
   return record && record->getName() == "dim3";
+}
+
+/// The expression with which the constructor of an object, or its class, begins a field; null: there is none.
+const clang::Expr *first_value(const clang::FieldDecl &field, const clang::Expr *construction) {
+  const auto *made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(
+      construction ? construction->IgnoreImplicit() : nullptr);
+  const clang::FunctionDecl *definition = nullptr;
+  if (made && made->getConstructor()->isDefined(definition)) {
+    for (const clang::CXXCtorInitializer *one :
+         llvm::cast<clang::CXXConstructorDecl>(definition)->inits())
+      if (one->isWritten() && one->getMember() == &field)
+        return one->getInit();
+    if (const auto *body = llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody()))
+      for (const clang::Stmt *statement : body->body())
+        if (const auto *assignment = llvm::dyn_cast<clang::BinaryOperator>(statement);
+            assignment && assignment->getOpcode() == clang::BO_Assign)
+          if (const auto *left =
+                  llvm::dyn_cast<clang::MemberExpr>(assignment->getLHS()->IgnoreParenImpCasts());
+              left && left->getMemberDecl() == &field &&
+              llvm::isa<clang::CXXThisExpr>(left->getBase()->IgnoreParenImpCasts()))
+            return assignment->getRHS();
+  }
+  return field.getInClassInitializer();
 }
 
 } // namespace
@@ -235,6 +259,41 @@ std::optional<HostPointer> HostResolver::pointer_variable(const clang::ValueDecl
   }
   --depth_;
   return found ? found : HostPointer{&variable, variable.getNameAsString(), {}};
+}
+
+std::optional<HostValue> HostResolver::member(const clang::MemberExpr &member,
+                                              const HostFrame &frame) {
+  const std::string name = member.getMemberDecl()->getNameAsString();
+  const clang::Expr *base = strip(member.getBase());
+  if (auto fact = device_fact(name, name))
+    return fact;
+  if (is_dim3(base->getType()))
+    if (const auto shape = dim3(base, frame);
+        shape && name.size() == 1 && name[0] >= 'x' && name[0] <= 'z')
+      return (*shape)[static_cast<std::size_t>(name[0] - 'x')];
+  const auto *object = llvm::dyn_cast<clang::DeclRefExpr>(base);
+  const auto *field = llvm::dyn_cast<clang::FieldDecl>(member.getMemberDecl());
+  if (!object || !field)
+    return std::nullopt;
+  const HostFrame *own = frame_of(*object->getDecl(), frame);
+  const clang::Expr *value = program_.member_assignment(*object->getDecl(), name);
+  if (const auto *list =
+          llvm::dyn_cast_or_null<clang::InitListExpr>(definition_of(*object->getDecl()));
+      list && !value)
+    value = field->getFieldIndex() < list->getNumInits() ? list->getInit(field->getFieldIndex())
+                                                         : nullptr;
+  const std::string symbol = symbol_name(object->getDecl()->getNameAsString() + "_" + name);
+  if (!value)
+    if (const clang::Expr *first = first_value(*field, definition_of(*object->getDecl())))
+      if (const auto number = integer(first, HostFrame{}); number && number->number) {
+        assume(object->getDecl()->getNameAsString() + "." + name + " is " + number->text +
+               ", as its class begins it");
+        return root(symbol, number->number);
+      }
+  const auto result = value ? integer(value, *own) : std::nullopt;
+  if (!result)
+    return root(symbol, in_run(&member, frame));
+  return result->number ? root(symbol, result->number) : *result;
 }
 
 } // namespace warpwright::analysis

@@ -149,18 +149,17 @@ private:
   std::vector<const clang::Stmt *> branches_; ///< branches around the visited statement
 };
 
-/// Whether a declaration is neither a system header's nor a built-in one.
-bool is_users(const clang::SourceManager &sources, clang::SourceLocation location) {
-  location = sources.getExpansionLoc(location);
-  return location.isValid() && !sources.isInSystemHeader(location) &&
-         !sources.getFilename(location).starts_with(llvm::StringRef(kStubDirectory));
-}
-
 bool is_pattern(const clang::FunctionDecl *function) {
   return function && function->isDependentContext();
 }
 
 } // namespace
+
+bool is_users(const clang::SourceManager &sources, clang::SourceLocation location) {
+  location = sources.getExpansionLoc(location);
+  return location.isValid() && !sources.isInSystemHeader(location) &&
+         !sources.getFilename(location).starts_with(llvm::StringRef(kStubDirectory));
+}
 
 const clang::FunctionDecl *HostProgram::pattern_of(const clang::FunctionDecl *function) {
   if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())

@@ -58,7 +58,7 @@ public:
   /// counts only inside of that branch.
   const clang::Expr *assigned_before(const clang::ValueDecl &variable,
                                      clang::SourceLocation place) const;
-  /// Whether a variable may have another value at a place than the one it was last assigned: `n *= 2`,
+  /// Returns true if a variable may have another value at a place than it was last assigned: `n *= 2`,
   /// `n++` outside of the head of a loop, `file >> n`, `read(&n)`.
   bool is_changed_before(const clang::ValueDecl &variable, clang::SourceLocation place) const;
   /// The last value assigned to `variable.member`, or null.
@@ -89,6 +89,9 @@ private:
   const ParsedUnit &unit_;
   mutable std::unique_ptr<HostRun> run_;
 };
+
+/// Returns true for a place in the project's code: in neither a system header nor a built-in one.
+bool is_users(const clang::SourceManager &sources, clang::SourceLocation location);
 
 /// Removes parentheses, implicit nodes, copies, explicit casts and similar wrappers.
 const clang::Expr *strip(const clang::Expr *expression);

@@ -15,14 +15,8 @@ bool is_same(const clang::FunctionDecl &left, const clang::FunctionDecl &right) 
   return left.getCanonicalDecl() == right.getCanonicalDecl();
 }
 
-/// Evaluates in a copy of a state, as an expression may change it.
-RunValue value_in(const HostInterpreter &state, const clang::Expr *expression,
-                  const clang::FunctionDecl *function) {
-  if (!expression || expression->isValueDependent())
-    return {};
-  HostInterpreter copy = state;
-  copy.on_launch = nullptr;
-  return copy.return_to(function) ? copy.value(expression) : RunValue{};
+RunValue value_in(HostInterpreter &state, const clang::Expr *expression) {
+  return expression && !expression->isValueDependent() ? state.value(expression) : RunValue{};
 }
 
 } // namespace
@@ -32,51 +26,52 @@ HostMoment::HostMoment(std::unique_ptr<HostInterpreter> state, const HostLaunch 
 
 HostMoment::~HostMoment() = default;
 
+template <class Question>
+RunValue HostMoment::ask(const clang::FunctionDecl *function, const Question &question) const {
+  HostInterpreter copy = *state_; // an expression may change it
+  copy.on_launch = nullptr;
+  return copy.return_to(function) ? question(copy) : RunValue{};
+}
+
 std::optional<std::int64_t> HostMoment::integer(const clang::Expr *expression,
                                                 const clang::FunctionDecl *function) const {
-  const RunValue value = value_in(*state_, expression, function);
-  return value.is(Kind::Integer) ? std::optional(value.integer) : std::nullopt;
+  return ask(function, [&](HostInterpreter &state) { return value_in(state, expression); })
+      .as_integer();
 }
 
 std::optional<double> HostMoment::floating(const clang::Expr *expression,
                                            const clang::FunctionDecl *function) const {
-  return value_in(*state_, expression, function).number();
+  return ask(function, [&](HostInterpreter &state) { return value_in(state, expression); })
+      .number();
 }
 
 std::optional<std::int64_t> HostMoment::field(const clang::Expr *expression,
                                               const std::string &name,
                                               const clang::FunctionDecl *function) const {
-  HostInterpreter copy = *state_;
-  copy.on_launch = nullptr;
-  if (!expression || expression->isValueDependent() || !copy.return_to(function))
-    return std::nullopt;
-  const RunValue value = copy.value(expression);
-  if (!value.is(Kind::Record))
-    return std::nullopt;
-  const RunValue cell = copy.memory().read({value.place.block, value.place.path + "." + name});
-  return cell.is(Kind::Integer) ? std::optional(cell.integer) : std::nullopt;
+  return ask(function,
+             [&](HostInterpreter &state) {
+               const RunValue record = value_in(state, expression);
+               return record.is(Kind::Record) ? state.memory().read(record.place.part("." + name))
+                                              : RunValue{};
+             })
+      .as_integer();
 }
 
 std::optional<std::int64_t> HostMoment::bytes(const clang::Expr *pointer,
                                               const clang::FunctionDecl *function) const {
-  HostInterpreter copy = *state_;
-  copy.on_launch = nullptr;
-  if (!pointer || pointer->isValueDependent() || !copy.return_to(function))
-    return std::nullopt;
-  const RunValue value = copy.value(pointer);
-  if (!value.is(Kind::Pointer) || !value.is_element || value.integer != 0)
-    return std::nullopt;
-  const RunValue bytes = copy.memory().read({value.place.block, value.place.path + "#bytes"});
-  return bytes.is(Kind::Integer) && bytes.integer > 0 ? std::optional(bytes.integer) : std::nullopt;
+  const auto bytes = ask(function, [&](HostInterpreter &state) {
+                       const RunValue start = value_in(state, pointer);
+                       return start.is(Kind::Pointer) && start.is_element && start.integer == 0
+                                  ? state.memory().read(start.place.part("#bytes"))
+                                  : RunValue{};
+                     }).as_integer();
+  return bytes && *bytes > 0 ? bytes : std::nullopt;
 }
 
 std::optional<std::int64_t> HostMoment::integer(const clang::ValueDecl &variable,
                                                 const clang::FunctionDecl *function) const {
-  HostInterpreter copy = *state_;
-  if (!copy.return_to(function))
-    return std::nullopt;
-  const RunValue value = copy.variable(variable);
-  return value.is(Kind::Integer) ? std::optional(value.integer) : std::nullopt;
+  return ask(function, [&](HostInterpreter &state) { return state.variable(variable); })
+      .as_integer();
 }
 
 HostRun::HostRun(const HostProgram &program) : links_(std::make_unique<HostLinks>(program.unit())) {

@@ -41,6 +41,10 @@ public:
                                       const clang::FunctionDecl *function) const;
 
 private:
+  /// The answer of a copy of the state, in a function on its call stack.
+  template <class Question>
+  RunValue ask(const clang::FunctionDecl *function, const Question &question) const;
+
   std::unique_ptr<HostInterpreter> state_;
   HostLaunch launch_;
 };

@@ -231,7 +231,7 @@ HostInterpreter::Flow HostInterpreter::range_loop(const clang::CXXForRangeStmt &
     if (const auto *array = context().getAsConstantArrayType(type))
       count = static_cast<std::int64_t>(array->getSize().getZExtValue());
     else if (is_container(type))
-      if (const RunValue size = memory_.read({elements.block, elements.path + "#size"});
+      if (const RunValue size = memory_.read(elements.part("#size"));
           size.is(RunValue::Kind::Integer))
         count = size.integer;
   }
@@ -239,9 +239,7 @@ HostInterpreter::Flow HostInterpreter::range_loop(const clang::CXXForRangeStmt &
   const auto bind = [&](std::optional<std::int64_t> index) {
     if (!variable)
       return;
-    HostPlace element =
-        index ? HostPlace{elements.block, elements.path + "[" + std::to_string(*index) + "]"}
-              : memory_.allocate();
+    HostPlace element = index ? elements.element(*index) : memory_.allocate();
     if (!is_reference) {
       const RunValue value = load(element, variable->getType());
       element = memory_.allocate();
@@ -311,10 +309,10 @@ void HostInterpreter::run(const clang::FunctionDecl &function, const RunCommand 
   const std::vector<std::string> &arguments = command.arguments;
   const HostPlace list = memory_.allocate();
   if (!arguments.empty()) {
-    memory_.write({list.block, "[0]"}, text_value("./main"));
+    memory_.write(list.element(0), text_value("./main"));
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      memory_.write({list.block, "[" + std::to_string(i + 1) + "]"}, text_value(arguments[i]));
-    memory_.write({list.block, "[" + std::to_string(arguments.size() + 1) + "]"}, integer_value(0));
+      memory_.write(list.element(static_cast<std::int64_t>(i) + 1), text_value(arguments[i]));
+    memory_.write(list.element(std::ssize(arguments) + 1), integer_value(0));
   }
   for (const clang::ParmVarDecl *parameter : function.parameters()) {
     const HostPlace target = memory_.allocate();

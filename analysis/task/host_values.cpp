@@ -91,6 +91,12 @@ RunValue HostInterpreter::load(const HostPlace &place, clang::QualType type) {
   return found;
 }
 
+HostPlace HostInterpreter::element_of(const RunValue &base, const RunValue &index) {
+  if (base.is(Kind::Pointer) && !index.is(Kind::Integer) && base.place.is_known())
+    memory_.forget(base.place); // which element is written is not known
+  return index.is(Kind::Integer) ? base.pointee(index.integer) : HostPlace{};
+}
+
 HostPlace HostInterpreter::place(const clang::Expr *expression) {
   if (!expression || !spend())
     return {};
@@ -105,14 +111,11 @@ HostPlace HostInterpreter::place(const clang::Expr *expression) {
       return {};
     const HostPlace base =
         access->isArrow() ? evaluate(access->getBase()).pointee() : place(access->getBase());
-    return base.is_known() ? HostPlace{base.block, base.path + "." + field->getNameAsString()}
-                           : base;
+    return base.part("." + field->getNameAsString());
   }
   if (const auto *access = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
-    const RunValue base = evaluate(access->getBase()), index = evaluate(access->getIdx());
-    if (base.is(Kind::Pointer) && !index.is(Kind::Integer) && base.place.is_known())
-      memory_.forget(base.place); // which element is written is not known
-    return index.is(Kind::Integer) ? base.pointee(index.integer) : HostPlace{};
+    const RunValue base = evaluate(access->getBase());
+    return element_of(base, evaluate(access->getIdx()));
   }
   if (const auto *operation = llvm::dyn_cast<clang::UnaryOperator>(expression)) {
     if (operation->getOpcode() == clang::UO_Deref)
@@ -186,8 +189,8 @@ RunValue HostInterpreter::list(const clang::InitListExpr &items, HostPlace targe
   const auto *array = context().getAsConstantArrayType(type);
   const std::size_t count = array ? array->getSize().getZExtValue() : parts.size();
   for (std::size_t i = 0; i < std::min<std::size_t>(count, 1024); ++i) {
-    const HostPlace part{target.block,
-                         target.path + (array ? "[" + std::to_string(i) + "]" : parts[i].first)};
+    const HostPlace part =
+        array ? target.element(static_cast<std::int64_t>(i)) : target.part(parts[i].first);
     const clang::QualType of = array ? array->getElementType() : parts[i].second;
     const clang::Expr *begin = i < semantic->getNumInits()
                                    ? semantic->getInit(static_cast<unsigned>(i))
@@ -243,19 +246,17 @@ RunValue HostInterpreter::evaluate(const clang::Expr *expression) {
       }
       return load(place(expression), expression->getType());
     }
-    if (llvm::isa<clang::MemberExpr>(expression) ||
-        llvm::isa<clang::ArraySubscriptExpr>(expression)) {
-      if (const auto *access = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
-        if (const RunValue base = evaluate(access->getBase()); base.is(Kind::Text)) {
-          const RunValue index = evaluate(access->getIdx());
-          if (!index.is(Kind::Integer) || index.integer < 0 ||
-              index.integer > std::ssize(base.text))
-            return {};
-          return integer_value(index.integer == std::ssize(base.text)
-                                   ? 0
-                                   : base.text[static_cast<std::size_t>(index.integer)]);
-        }
+    if (llvm::isa<clang::MemberExpr>(expression))
       return load(place(expression), expression->getType());
+    if (const auto *access = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
+      const RunValue base = evaluate(access->getBase()), index = evaluate(access->getIdx());
+      if (!base.is(Kind::Text))
+        return load(element_of(base, index), expression->getType());
+      if (!index.is(Kind::Integer) || index.integer < 0 || index.integer > std::ssize(base.text))
+        return {};
+      return integer_value(index.integer == std::ssize(base.text)
+                               ? 0
+                               : base.text[static_cast<std::size_t>(index.integer)]);
     }
     if (const auto *operation = llvm::dyn_cast<clang::BinaryOperator>(expression))
       return operation->isAssignmentOp() ? assign(*operation) : binary(*operation);
@@ -294,28 +295,26 @@ RunValue HostInterpreter::evaluate(const clang::Expr *expression) {
     if (const auto *fresh = llvm::dyn_cast<clang::CXXNewExpr>(expression)) {
       const bool is_zeroed = fresh->getInitializer() && fresh->isArray();
       const HostPlace block = memory_.allocate(is_zeroed);
-      const HostPlace first = fresh->isArray() ? block : HostPlace{block.block, ""};
       if (fresh->isArray()) {
         const RunValue count =
             fresh->getArraySize() ? evaluate(*fresh->getArraySize()) : RunValue{};
         if (count.is(Kind::Integer))
           memory_.write(
-              {block.block, "#bytes"},
+              block.part("#bytes"),
               integer_value(count.integer *
                             context().getTypeSizeInChars(fresh->getAllocatedType()).getQuantity()));
       } else if (fresh->getInitializer()) {
-        initialize(first, fresh->getAllocatedType(), fresh->getInitializer());
+        initialize(block, fresh->getAllocatedType(), fresh->getInitializer());
       } else if (fresh->getConstructExpr()) {
-        construct(*fresh->getConstructExpr(), first);
+        construct(*fresh->getConstructExpr(), block);
       }
-      return pointer_value(first, fresh->isArray());
+      return pointer_value(block, fresh->isArray());
     }
     if (llvm::isa<clang::CXXDeleteExpr>(expression))
       return {};
-    if (const auto *lambda = llvm::dyn_cast<clang::LambdaExpr>(expression)) {
-      (void)lambda; // its body runs when it is called; captures are looked up then
+    if (llvm::isa<clang::LambdaExpr>(
+            expression)) // its body runs, and captures are looked up, when it is called
       return record_value(memory_.allocate());
-    }
     if (const auto *function_call = llvm::dyn_cast<clang::CallExpr>(expression))
       return call(*function_call);
     clang::Expr::EvalResult constant;

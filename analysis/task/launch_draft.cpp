@@ -291,11 +291,11 @@ private:
                                                                call->getBeginLoc());
   }
 
-  const HostProgram &program_;
   std::optional<std::int64_t> in_run(const clang::Expr *expression) const {
     return moment_ ? moment_->integer(expression, launch_.enclosing) : std::nullopt;
   }
 
+  const HostProgram &program_;
   const HostLaunch &launch_;
   const HostMoment *moment_; ///< null: the imagined run does not get to the launch
   HostResolver resolver_;
