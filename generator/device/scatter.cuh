@@ -18,26 +18,23 @@ template <typename T, int kCount> __device__ __forceinline__ void add(T *to, con
     add_one(to + i, values[i]);
 }
 
-template <typename Pair, typename T, int kCount>
-__device__ __forceinline__ void add_pairs(T *to, const T (&values)[kCount]) {
-  for (int i = 0; i < kCount; i += 2) {
-    Pair pair;
-    pair.x = values[i];
-    pair.y = values[i + 1];
-    atomicAdd(reinterpret_cast<Pair *>(to + i), pair);
+// Halves in pairs, for which GPUs have additions.
+template <typename Pair, typename T, int kCount> __device__ __forceinline__ void add_pairs(T *to, const T (&values)[kCount]) {
+  if constexpr (kCount == 1) {
+    add_one(to, values[0]);
+  } else {
+    for (int i = 0; i < kCount; i += 2) {
+      Pair pair;
+      pair.x = values[i];
+      pair.y = values[i + 1];
+      atomicAdd(reinterpret_cast<Pair *>(to + i), pair);
+    }
   }
 }
-
-template <> __device__ __forceinline__ void add(__half *to, const __half (&values)[2]) { add_pairs<__half2>(to, values); }
-template <> __device__ __forceinline__ void add(__half *to, const __half (&values)[4]) { add_pairs<__half2>(to, values); }
-template <> __device__ __forceinline__ void add(__half *to, const __half (&values)[8]) { add_pairs<__half2>(to, values); }
-template <> __device__ __forceinline__ void add(__nv_bfloat16 *to, const __nv_bfloat16 (&values)[2]) {
-  add_pairs<__nv_bfloat162>(to, values);
+template <int kCount> __device__ __forceinline__ void add(__half *to, const __half (&values)[kCount]) {
+  add_pairs<__half2>(to, values);
 }
-template <> __device__ __forceinline__ void add(__nv_bfloat16 *to, const __nv_bfloat16 (&values)[4]) {
-  add_pairs<__nv_bfloat162>(to, values);
-}
-template <> __device__ __forceinline__ void add(__nv_bfloat16 *to, const __nv_bfloat16 (&values)[8]) {
+template <int kCount> __device__ __forceinline__ void add(__nv_bfloat16 *to, const __nv_bfloat16 (&values)[kCount]) {
   add_pairs<__nv_bfloat162>(to, values);
 }
 

@@ -1,4 +1,4 @@
-// Additions of vectors of floats in global memory: one request to the L2 cache, which does the additions (families/scatter).
+// Additions of vectors of floats in global memory (families/scatter): one request to the L2 cache, which adds.
 #ifndef WARPWRIGHT_SCATTER_VECTORS
 #define WARPWRIGHT_SCATTER_VECTORS
 

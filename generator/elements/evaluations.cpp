@@ -31,15 +31,6 @@ void add(Paths &paths, const std::string &path, double elements) {
     paths[path] = std::max(paths[path], elements);
 }
 
-/// Cost of an element from memory or from values with loops of their own, at most kMostCost.
-int cost_in_place(const ops::GraphIndex &graph, const std::string &value) {
-  int cost = ops::recompute_cost(graph.node(value));
-  for (const std::string &input : graph.node(value).inputs)
-    if (cost < kMostCost && ops::is_inline(graph.node(input)))
-      cost += cost_in_place(graph, input);
-  return std::min(cost, kMostCost);
-}
-
 } // namespace
 
 double evaluations(const ops::GraphIndex &graph, const std::string &value,
@@ -80,10 +71,20 @@ double evaluations(const ops::GraphIndex &graph, const std::string &value,
   return total / std::max(1.0, elements_of(graph, value));
 }
 
+int cost_in_place(const ops::GraphIndex &graph, const std::string &value,
+                  const std::function<bool(const std::string &)> &is_stored) {
+  int cost = ops::recompute_cost(graph.node(value));
+  for (const std::string &input : graph.node(value).inputs)
+    if (cost < kMostCost && !is_stored(input))
+      cost += cost_in_place(graph, input, is_stored);
+  return std::min(cost, kMostCost);
+}
+
 bool is_computed_too_often(const ops::GraphIndex &graph, const std::string &value,
                            const std::set<std::string> &nodes) {
   const double again = evaluations(graph, value, nodes) - 1;
-  return again > 0 && again * cost_in_place(graph, value) > kCostOfMemory;
+  const auto has_loops = [&](const std::string &name) { return !ops::is_inline(graph.node(name)); };
+  return again > 0 && again * cost_in_place(graph, value, has_loops) > kCostOfMemory;
 }
 
 } // namespace warpwright::elements

@@ -3,6 +3,7 @@
 
 #include "generator/ops/graph_index.h"
 
+#include <functional>
 #include <set>
 #include <string>
 
@@ -14,6 +15,11 @@ namespace warpwright::elements {
 /// @param nodes consumers of the value, and theirs; other consumers do not count
 double evaluations(const ops::GraphIndex &graph, const std::string &value,
                    const std::set<std::string> &nodes);
+
+/// Returns the cost of an element of `value` from memory, in units of ops::recompute_cost(), at most 1000.
+/// @param is_stored whether a value lies in memory
+int cost_in_place(const ops::GraphIndex &graph, const std::string &value,
+                  const std::function<bool(const std::string &)> &is_stored);
 
 /// Returns true for a value that costs more to compute for each of its readers in `nodes` than to store and read once.
 bool is_computed_too_often(const ops::GraphIndex &graph, const std::string &value,

@@ -1,6 +1,7 @@
 #include "generator/ops/names.h"
 #include "generator/planning/partition_work.h"
 
+#include "generator/elements/evaluations.h"
 #include "generator/elements/memory_view.h"
 #include "generator/ops/attributes.h"
 #include "generator/ops/op.h"
@@ -77,14 +78,6 @@ bool Partition::wanted_by_library(const Node &value) {
   return false;
 }
 
-int Partition::chain_cost(const Node &value) const {
-  int cost = ops::recompute_cost(value);
-  for (const std::string &input : value.inputs)
-    if (!in_memory(input) && cost < 1000)
-      cost += chain_cost(node(input));
-  return std::min(cost, 1000);
-}
-
 void Partition::large_sources(const Node &value, std::int64_t elements,
                               std::set<std::string> &found, std::set<std::string> &seen) const {
   for (const std::string &input : value.inputs) {
@@ -126,7 +119,8 @@ bool Partition::worth_memory(const Node &value) const {
       view.root != value.name && model::elements_of(node(view.root).type().shape) == elements &&
       model::is_contiguous({value.type().dtype, view.shape, view.strides}))
     return false; // readers find it in the memory of its source
-  const int cost = chain_cost(value);
+  const int cost = elements::cost_in_place(
+      graph_, value.name, [this](const std::string &name) { return in_memory(name); });
   Readers readers;
   collect_readers(value, readers);
   if (readers.regions.empty())

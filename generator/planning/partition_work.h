@@ -45,9 +45,6 @@ private:
   /// Returns true where an ATen region, or a family that only loads memory, reads the value and views cannot help.
   bool wanted_by_library(const model::Node &value);
 
-  /// Returns the cost of an element of a value from memory, as far as decided. Saturates.
-  int chain_cost(const model::Node &value) const;
-
   /// Finds the large distinct values from which an element is computed.
   void large_sources(const model::Node &value, std::int64_t elements, std::set<std::string> &found,
                      std::set<std::string> &seen) const;
