@@ -73,7 +73,7 @@ public:
   /// Top-level declarations written in the file, in order. Visitors enter namespaces themselves.
   virtual std::vector<clang::Decl *> top_level_declarations() const = 0;
 
-  /// Whether a location is in the file. A location in a macro counts where the macro is used.
+  /// Returns true for a location in the file; a location in a macro counts where the macro is used.
   /// FileIDs are compared, because SourceManager::isInMainFile follows #line directives.
   bool is_in_file(clang::SourceLocation location) const;
   /// Definitions of __global__ functions in the file, namespaces included. A template is listed

@@ -169,10 +169,9 @@ Result<std::unique_ptr<ParsedUnit>> parse_in(const SourceFile &main, const Sourc
     return main.path == file.path ? all : with_file(std::move(all), main);
   };
   const Mentions mentions(main, settings, files);
-  auto unit = suit_precompiled(settings.flags)
-                  ? parse_with(file, main, mentions.text(), settings, served(), true)
-                  : parse_with(file, main, mentions.text(), settings, served(), false);
-  if (!unit && suit_precompiled(settings.flags))
+  const bool may_be_precompiled = suit_precompiled(settings.flags);
+  auto unit = parse_with(file, main, mentions.text(), settings, served(), may_be_precompiled);
+  if (!unit && may_be_precompiled)
     unit = parse_with(file, main, mentions.text(), settings, served(), false);
   return unit;
 }

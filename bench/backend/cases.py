@@ -44,7 +44,7 @@ def paths_of(options):
 
 def names(options):
     wanted = [one for one in options.only.split(",") if one]
-    part, parts = map(int, getattr(options, "part", "0/1").split("/"))
+    part, parts = map(int, options.part.split("/"))
     return [name for name in paths_of(options) if not wanted or any(name.startswith(one) for one in wanted)][part::parts]
 
 

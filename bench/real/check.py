@@ -48,7 +48,7 @@ def main():
     parser.add_argument("--only", default="", help="modules whose names begin so, by commas")
     parser.add_argument("--jobs", type=int, default=0, help="modules at once; default: 1, or a core each on meta")
     parser.add_argument("--one-graph", action="store_true", help="fails where torch.compile would break the graph")
-    options = types.SimpleNamespace(**vars(parser.parse_args()), modules=HERE, train=False)
+    options = types.SimpleNamespace(**vars(parser.parse_args()), modules=HERE, train=False, part="0/1")
     options.jobs = options.jobs or (os.cpu_count() if options.device == "meta" else 1)
     names, failed = cases.names(options), 0
     with concurrent.futures.ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:

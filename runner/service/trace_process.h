@@ -1,6 +1,8 @@
-// A process that traces torch modules of a request: it reads them, and answers with their op graphs. Tracing measures nothing and needs no GPU, so it waits for no device. Importing torch
-// takes most of the time and can be done before a request arrives. A process serves only one request,
-// because modules are the user's code, except for modules that only call operators. Thread: the service's strand.
+// A process that traces torch modules: it reads a request with them, and answers with their op
+// graphs. Tracing measures nothing and needs no GPU, so it waits for no device. Importing torch takes
+// most of the time and can be done before a request arrives. A process serves only one request,
+// because modules are the user's code, except for modules that only call operators. Thread: the
+// service's strand.
 #pragma once
 
 #include "runner/isolation/private_directory.h"

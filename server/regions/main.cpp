@@ -17,7 +17,8 @@ using nlohmann::json;
 
 /// Plans to try for each region. One more costs a GPU less than a second, where a region costs many.
 constexpr int kGpuVariants = 12, kCpuVariants = 6;
-/// Regions that are searched at once on a GPU: a search compiles for most of its time, and needs the GPU alone for some seconds.
+/// Regions that are searched at once on a GPU. A search compiles for most of its time, and needs the GPU alone for some
+/// seconds.
 constexpr int kRegionsAtOnce = 4;
 
 struct Command {

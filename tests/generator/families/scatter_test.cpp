@@ -1,4 +1,5 @@
-// Sums at indices compute on the CPU device what the reference evaluation of the graph computes, in every configuration.
+// Sums at indices compute on the CPU device what the reference evaluation of the graph computes, in
+// every configuration.
 #include "generator/families/scatter/scatter.h"
 
 #include "generator/planning/partition.h"
