@@ -15,6 +15,8 @@ struct MatmulRates {
   double first_cache_size = 96e3;    ///< bytes of a multiprocessor's first-level cache that are reused in practice
   double flops = 0.35e6;             ///< per multiprocessor, ordinary cores
   double tf32_flops = 0.37e6;        ///< per multiprocessor, three products counted as one
+  double tile_bytes = 12e6;          ///< second-level cache to shared memory by the bulk copy engine
+  double stored_elements = 16e3;     ///< of a tile, per multiprocessor
   double half_cycles = 1.5e3;        ///< tensor core cycles on float16, within limits of power and memory
 };
 

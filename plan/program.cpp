@@ -143,7 +143,27 @@ private:
                               program_.places[*place].elements);
     if (!offset)
       return std::unexpected(offset.error());
-    return PlaceArgument{*place, *offset};
+    PlaceArgument made{*place, *offset};
+    if (argument.map) {
+      made.map = TensorMap{.dtype = program_.places[*place].dtype,
+                           .box = argument.map->box,
+                           .swizzle_bytes = argument.map->swizzle_bytes};
+      const auto take = [&](const std::vector<symbolic::Expression> &from,
+                            std::vector<std::int64_t> &to) -> Result<void> {
+        for (const symbolic::Expression &one : from) {
+          const auto number = value(one, "the map of " + argument.buffer, 0, std::int64_t{1} << 40);
+          if (!number)
+            return std::unexpected(number.error());
+          to.push_back(*number);
+        }
+        return {};
+      };
+      for (auto taken : {take(argument.map->extents, made.map->extents),
+                         take(argument.map->strides, made.map->strides)})
+        if (!taken)
+          return std::unexpected(taken.error());
+    }
+    return made;
   }
 
   Result<Argument> argument_of(const model::ScalarArgument &argument, const std::string &kernel) {
@@ -194,6 +214,34 @@ private:
 std::optional<std::size_t> Program::find(std::string_view name) const {
   const auto found = std::ranges::find(places, name, &Place::name);
   return found == places.end() ? std::nullopt : std::optional(found - places.begin());
+}
+
+int TensorMap::driver_dtype() const {
+  switch (dtype) {
+  case Dtype::UInt8:
+    return 0;
+  case Dtype::Int32:
+    return 3;
+  case Dtype::Float16:
+    return 6;
+  case Dtype::Float32:
+    return 7;
+  case Dtype::BFloat16:
+    return 9;
+  default:
+    return -1;
+  }
+}
+
+int TensorMap::driver_swizzle() const {
+  return swizzle_bytes == 128 ? 3 : swizzle_bytes == 64 ? 2 : swizzle_bytes == 32 ? 1 : 0;
+}
+
+std::vector<std::int64_t> TensorMap::strides_bytes() const {
+  std::vector<std::int64_t> result;
+  for (const std::int64_t stride : strides)
+    result.push_back(stride * static_cast<std::int64_t>(model::size_bytes(dtype)));
+  return result;
 }
 
 Result<Program> program_of(const model::Plan &plan, const model::Task &task,

@@ -29,10 +29,24 @@ struct Place {
   bool is_used = false;         ///< some step uses it
 };
 
-/// The address of one element of a place.
+/// model::TensorMap with its numbers.
+struct TensorMap {
+  model::Dtype dtype = model::Dtype::Float32;
+  std::vector<std::int64_t> extents, strides, box; ///< elements; strides without the innermost
+  int swizzle_bytes = 0;
+  bool operator==(const TensorMap &) const = default;
+
+  /// CUtensorMapDataType; -1 for dtypes that maps do not have.
+  int driver_dtype() const;
+  /// CUtensorMapSwizzle
+  int driver_swizzle() const;
+  std::vector<std::int64_t> strides_bytes() const;
+};
+/// The address of one element of a place, or a tensor map of the memory from there on.
 struct PlaceArgument {
   std::size_t place = 0; ///< index into Program::places
   std::int64_t offset = 0; ///< elements
+  std::optional<TensorMap> map = std::nullopt;
 };
 /// A number in the dtype of the kernel's parameter; integers are within its range.
 struct NumberArgument {

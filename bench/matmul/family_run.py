@@ -22,7 +22,7 @@ DTYPES = {"uint8": torch.uint8, "int32": torch.int32, "float32": torch.float32, 
 
 def compiled(plan, folder, number):
     source = folder / f"{number}.cu"
-    source.write_text("#include <cuda_fp16.h>\n" + plan["source"])
+    source.write_text("#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" + plan["source"])
     cubin = source.with_suffix(".cubin")
     run = subprocess.run(["nvcc", "-std=c++17", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-Xptxas", "-v",
                           str(source), "-o", str(cubin)], capture_output=True, text=True)
@@ -70,10 +70,16 @@ class Case:
         buffers[entry["result"]] = self.out
         steps = [step["launch"] for step in plan["steps"]]
 
+        def given(argument):
+            buffer = buffers[argument["buffer"]]
+            return gpu.TensorMap(buffer, int(argument["offset"]), argument["map"]) if "map" in argument else buffer
+
+        launches = [(step["kernel"], [int(x) for x in step["grid"]], [int(x) for x in step["block"]], int(step["shared_bytes"]),
+                     [given(argument) for argument in step["arguments"]]) for step in steps]
+
         def work():
-            for step in steps:
-                module.launch(step["kernel"], [int(x) for x in step["grid"]], [int(x) for x in step["block"]],
-                              int(step["shared_bytes"]), [buffers[argument["buffer"]] for argument in step["arguments"]])
+            for launch in launches:
+                module.launch(*launch)
         return work, steps
 
 
@@ -104,7 +110,7 @@ def check_kinds(members):
 
 
 def words(configuration):
-    names = {0: "simt", 1: "rows", 2: "tf32", 3: "packed"}
+    names = {0: "simt", 1: "rows", 2: "tf32", 3: "packed", 4: "half"}
     rest = [f"{key}={value}" for key, value in configuration.items() if key != "algorithm" and (key, value) not in
             (("splits", 1), ("cluster", 1))]
     return names[configuration["algorithm"]] + "(" + " ".join(rest) + ")"

@@ -13,6 +13,23 @@ def check(status, what):
         raise RuntimeError(f"{what}: {text.value.decode() if text.value else status}")
 
 
+class TensorMap:
+    """A model::TensorMap of a tensor's memory from `offset` elements on, as the driver encodes it."""
+
+    DTYPES = {torch.float16: 6, torch.float32: 7, torch.bfloat16: 9}
+
+    def __init__(self, tensor, offset, description):
+        extents, strides, box = ([int(one) for one in description[key]] for key in ("extents", "strides", "box"))
+        self.memory = (ctypes.c_uint8 * 192)()
+        self.address = (ctypes.addressof(self.memory) + 63) // 64 * 64
+        size, rank = tensor.element_size(), len(extents)
+        swizzle = {0: 0, 32: 1, 64: 2, 128: 3}[description["swizzle_bytes"]]
+        check(driver.cuTensorMapEncodeTiled(
+            ctypes.c_void_p(self.address), self.DTYPES[tensor.dtype], rank, ctypes.c_void_p(tensor.data_ptr() + offset * size),
+            (ctypes.c_uint64 * 5)(*extents), (ctypes.c_uint64 * 5)(*(stride * size for stride in strides)),
+            (ctypes.c_uint32 * 5)(*box), (ctypes.c_uint32 * 5)(*[1] * rank), 0, swizzle, 3, 0), "a tensor map")
+
+
 class Module:
     def __init__(self, path):
         torch.cuda.current_stream().synchronize()
@@ -26,9 +43,9 @@ class Module:
         check(driver.cuModuleGetFunction(ctypes.byref(function), self.handle, name.encode()), name)
         if shared > 48 * 1024:
             check(driver.cuFuncSetAttribute(function, 8, shared), f"shared memory of {name}")
-        values = [ctypes.c_void_p(a.data_ptr()) if isinstance(a, torch.Tensor) else
+        values = [a if isinstance(a, TensorMap) else ctypes.c_void_p(a.data_ptr()) if isinstance(a, torch.Tensor) else
                   ctypes.c_float(a) if isinstance(a, float) else ctypes.c_int(a) for a in arguments]
-        pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(v) for v in values])
+        pointers = (ctypes.c_void_p * len(values))(*[v.address if isinstance(v, TensorMap) else ctypes.addressof(v) for v in values])
         grid, block = (list(grid) + [1, 1])[:3], (list(block) + [1, 1])[:3]
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         check(driver.cuLaunchKernel(function, *grid, *block, shared, stream, pointers, None), name)

@@ -61,6 +61,9 @@ DeviceResult<void> pack(const LaunchOperation &operation, const std::vector<std:
   packed.clear();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ArgumentValue &argument = operation.arguments[i];
+    if (argument.map)
+      return fault(Fault::Kind::Unsupported,
+                   operation.kernel_name + " copies tiles by a tensor map, which the CPU backend does not have");
     if (argument.size_bytes != sizes[i])
       return refuse(operation, "argument " + std::to_string(i + 1) + " has " +
                                    std::to_string(argument.size_bytes) + " bytes, the parameter " +

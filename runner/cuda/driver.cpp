@@ -19,6 +19,9 @@ Result<Driver> Driver::load() {
   if (missing)
     return fail(std::string("the NVIDIA driver is too old: it lacks ") + missing,
                 "Install a driver for CUDA 12 or later");
+  driver.cuTensorMapEncodeTiled =
+      driver.library.find<std::remove_pointer_t<decltype(driver.cuTensorMapEncodeTiled)>>(
+          "cuTensorMapEncodeTiled");
   driver.cuFuncGetParamInfo =
       driver.library.find<Status(CUfunction, std::size_t, std::size_t *, std::size_t *)>(
           "cuFuncGetParamInfo");

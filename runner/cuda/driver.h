@@ -114,6 +114,11 @@ struct Driver {
 #define WARPWRIGHT_DECLARE(member, symbol, ...) std::add_pointer_t<__VA_ARGS__> member = nullptr;
   WARPWRIGHT_DRIVER_FUNCTIONS(WARPWRIGHT_DECLARE)
 #undef WARPWRIGHT_DECLARE
+  /// Available from CUDA 12.0 on; null before. Types of maps and enumerators are those of cuda.h.
+  Status (*cuTensorMapEncodeTiled)(void *map, int dtype, std::uint32_t rank, void *address,
+                                   const std::uint64_t *extents, const std::uint64_t *strides_bytes,
+                                   const std::uint32_t *box, const std::uint32_t *element_strides,
+                                   int interleave, int swizzle, int l2_promotion, int fill) = nullptr;
   /// Available from CUDA 12.4 on; null before.
   Status (*cuFuncGetParamInfo)(CUfunction, std::size_t, std::size_t *, std::size_t *) = nullptr;
 

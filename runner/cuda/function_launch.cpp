@@ -3,11 +3,41 @@
 
 #include "runner/cuda/device_info.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 namespace warpwright::runner::cuda {
 namespace {
 
 constexpr std::uint32_t kDefaultSharedBytes =
     48 * 1024; ///< larger sizes need opt-in (CUDA guide, 20.7.3)
+
+constexpr std::size_t kMostMaps = 8;          ///< of a launch
+constexpr Status kNotSupported = 801; ///< CUDA_ERROR_NOT_SUPPORTED
+struct alignas(64) EncodedMap {
+  std::array<unsigned char, kTensorMapBytes> bytes;
+};
+
+Status encode(const Driver &driver, const ArgumentValue &argument, EncodedMap &encoded) {
+  constexpr int kNoInterleave = 0, kPromote256 = 3, kFillZeros = 0;
+  constexpr std::size_t kMostDimensions = 5;
+  const plan::TensorMap &map = *argument.map;
+  if (!driver.cuTensorMapEncodeTiled || map.driver_dtype() < 0)
+    return kNotSupported;
+  std::array<std::uint64_t, kMostDimensions> extents{}, strides{};
+  std::array<std::uint32_t, kMostDimensions> box{}, ones{};
+  std::ranges::copy(map.extents, extents.begin());
+  std::ranges::copy(map.strides_bytes(), strides.begin());
+  std::ranges::copy(map.box, box.begin());
+  ones.fill(1);
+  void *address = nullptr;
+  std::memcpy(&address, argument.bytes.data(), sizeof address);
+  return driver.cuTensorMapEncodeTiled(
+      &encoded, map.driver_dtype(), static_cast<std::uint32_t>(map.extents.size()), address,
+      extents.data(), strides.data(), box.data(), ones.data(), kNoInterleave,
+      map.driver_swizzle(), kPromote256, kFillZeros);
+}
 
 DeviceResult<void> ask_for_shared(const Driver &driver, CUdevice device, CUfunction function,
                                   const LaunchOperation &launch) {
@@ -64,6 +94,16 @@ DeviceResult<void> make_ready(const Driver &driver, CUdevice device, CUfunction 
 
 Status start(const Driver &driver, CUfunction function, const LaunchOperation &launch,
              CUstream stream, void **arguments) {
+  std::array<EncodedMap, kMostMaps> maps;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+    if (launch.arguments[i].map) {
+      if (used == kMostMaps)
+        return kNotSupported;
+      if (const Status status = encode(driver, launch.arguments[i], maps[used]); status != 0)
+        return status;
+      arguments[i] = &maps[used++]; // the driver copies it before it returns
+    }
   if (launch.cooperative)
     return driver.cuLaunchCooperativeKernel(
         function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],

@@ -8,6 +8,7 @@
 // one, the worker's job thread.
 #pragma once
 
+#include "plan/program.h"
 #include "support/model/verdict.h"
 
 #include <array>
@@ -70,12 +71,16 @@ public:
   virtual const std::vector<model::CompileReport> &reports() const = 0;
 };
 
+inline constexpr std::uint32_t kTensorMapBytes = 128; ///< of a CUtensorMap
+
 /// One kernel argument by value, little-endian as the kernel's parameter stores it; pointers are 8
 /// bytes.
 struct ArgumentValue {
   std::array<unsigned char, 8> bytes{};
   std::uint32_t size_bytes = 0;
   bool is_address = false; ///< whether it is an address in a buffer; set by bind_plan()
+  /// Set: the parameter is a CUtensorMap of the memory at the address, encoded when the launch starts.
+  std::shared_ptr<const plan::TensorMap> map = nullptr;
   template <class T>
   static ArgumentValue of(T value) {
     static_assert(sizeof(T) <= 8);

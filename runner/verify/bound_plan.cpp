@@ -84,6 +84,10 @@ bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Ta
             ArgumentValue::of(buffer.address + static_cast<std::uint64_t>(at->offset) *
                                                    model::size_bytes(buffer.dtype));
         address.is_address = true;
+        if (at->map) {
+          address.map = std::make_shared<const plan::TensorMap>(*at->map);
+          address.size_bytes = kTensorMapBytes;
+        }
         operation.arguments.push_back(address);
       } else {
         operation.arguments.push_back(packed(std::get<plan::NumberArgument>(argument), promote));

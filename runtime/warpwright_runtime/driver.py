@@ -16,7 +16,8 @@ class Driver:
         self.library = ctypes.CDLL("libcuda.so.1")
 
     def address(self, name):
-        return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value
+        """Address of a function of the driver; 0 if this driver is too old to have it."""
+        return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value if hasattr(self.library, name) else 0
 
     def check(self, status):
         if status:

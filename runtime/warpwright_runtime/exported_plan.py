@@ -242,7 +242,8 @@ class ExportedPlan:
 
     def executor(self, driver, functions):
         groups = [[self.launch(driver, functions, step) for step in group] for group in self.groups]
-        addresses = [driver.address(name) for name in ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuMemsetD8Async", "cuCtxSetCurrent")]
+        addresses = [driver.address(name) for name in ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuMemsetD8Async", "cuCtxSetCurrent",
+                                                            "cuTensorMapEncodeTiled")]
         return self.extension.executor((groups, len(self.place), *addresses, driver.context()))
 
     def launch(self, driver, functions, step):
@@ -263,9 +264,9 @@ class ExportedPlan:
         packed = [self.argument(*argument) for argument in arguments]
         return ("launch", function, grid, block, shared_bytes, packed, together)
 
-    def argument(self, kind, value, offset=0):
-        if kind == "buffer":
-            return (self.place[value], offset * size_of(self.tensors[value][0], []))
+    def argument(self, kind, value, offset=0, *map):
+        if kind in ("buffer", "map"):
+            return (self.place[value], offset * size_of(self.tensors[value][0], []), *map)
         if kind == "bfloat16":
             return struct.pack("f", value)[2:]
         return struct.pack(PACKED[kind], value)

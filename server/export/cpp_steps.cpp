@@ -169,8 +169,13 @@ private:
   }
 
   std::string argument_text(const plan::PlaceArgument &argument) const {
-    return "address(" + program_.places[argument.place].name + "_, " +
-           std::to_string(argument.offset) + ")";
+    const std::string address = "address(" + program_.places[argument.place].name + "_, " +
+                                std::to_string(argument.offset) + ")";
+    if (const auto &map = argument.map)
+      return "tensor_map(" + address + ", " + std::to_string(map->driver_dtype()) + ", " +
+             list(map->extents) + ", " + list(map->strides_bytes()) + ", " + list(map->box) + ", " +
+             std::to_string(map->driver_swizzle()) + ")";
+    return address;
   }
   static std::string argument_text(const plan::NumberArgument &argument) {
     const auto *real = std::get_if<double>(&argument.value);

@@ -85,6 +85,25 @@ std::vector<at::Tensor> with_state(std::vector<at::Tensor> inputs,
 }
 )";
 
+/// Text of a variant whose kernels read tiles by tensor maps.
+constexpr const char *kTensorMap = R"(
+/// Tiles of an array in memory, as the bulk copy engine reads them.
+struct TensorMap {
+  alignas(64) unsigned char bytes[128];
+};
+
+TensorMap tensor_map(void *address, int dtype, at::IntArrayRef extents, at::IntArrayRef strides_bytes, at::IntArrayRef box,
+                     int swizzle) {
+  TensorMap map;
+  const std::vector<uint32_t> narrow(box.begin(), box.end()), ones(box.size(), 1);
+  const Toolkit &toolkit = launcher().toolkit;
+  TORCH_CHECK(toolkit.call(toolkit.driver, "cuTensorMapEncodeTiled", &map, dtype, static_cast<uint32_t>(box.size()), address,
+                           extents.data(), strides_bytes.data(), narrow.data(), ones.data(), 0, swizzle, 3, 0),
+              "the driver makes no tensor map");
+  return map;
+}
+)";
+
 /// The namespace of a variant. @param state quoted names of the object's tensors; empty when no tensor is needed
 std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
                     const model::Plan &plan, const CppVariant &variant, const std::string &state) {
@@ -93,6 +112,7 @@ std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
          "namespace " + namespace_of(function) +
          " {\nnamespace {\n\nconst char *const kSource = " + "R\"warpwright(" + plan.source +
          ")warpwright\";\n\n" + runtime_text(steps, plan, variant) +
+         (steps.body.contains("tensor_map(") ? kTensorMap : "") +
          (state.empty() ? "" : replaced(kWithState, "@STATE@", state)) +
          "\n/// Nothing where the arguments are not those that the variant was verified for.\n"
          "std::vector<at::Tensor> run(const std::vector<at::Tensor> &inputs) {\n" +

@@ -95,8 +95,13 @@ private:
   }
 
   std::string text_of(const plan::PlaceArgument &argument) const {
-    return "(\"buffer\", " + python_text(program_.places[argument.place].name) + ", " +
-           std::to_string(argument.offset) + ")";
+    const std::string place = python_text(program_.places[argument.place].name) + ", " +
+                              std::to_string(argument.offset);
+    if (const auto &map = argument.map)
+      return "(\"map\", " + place + ", (" + std::to_string(map->driver_dtype()) + ", " +
+             list(map->extents) + ", " + list(map->strides_bytes()) + ", " + list(map->box) + ", " +
+             std::to_string(map->driver_swizzle()) + "))";
+    return "(\"buffer\", " + place + ")";
   }
 
   static std::string text_of(const plan::NumberArgument &argument) {

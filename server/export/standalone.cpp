@@ -34,6 +34,8 @@ std::string needed_source(const std::string &source) {
 }
 
 bool is_plain(const plan::Argument &argument) {
+  if (const auto *place = std::get_if<plan::PlaceArgument>(&argument))
+    return !place->map;
   const auto *number = std::get_if<plan::NumberArgument>(&argument);
   return !number || number->dtype == model::Dtype::Int32;
 }
@@ -47,7 +49,7 @@ std::string why_no_launcher(const plan::Program &program) {
     if (launch->cooperative || launch->shared_bytes > kDefaultSharedBytes)
       return "a kernel of it needs more than a plain launch";
     if (!std::ranges::all_of(launch->arguments, is_plain))
-      return "a kernel of it takes a number that is no int32";
+      return "a kernel of it takes a tensor map, or a number that is no int32";
   }
   return {};
 }

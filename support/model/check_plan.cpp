@@ -14,6 +14,8 @@ constexpr std::int64_t kMaxGridX = (std::int64_t{1} << 31) - 1,
                        kMaxGridYZ = 65535; // CUDA guide, 21.2
 constexpr std::int64_t kMaxThreads = 1024, kMaxBlockZ = 64;
 constexpr std::int64_t kMaxSharedBytes = 256 * 1024;
+constexpr std::int64_t kMapAlignment = 16, kMaxMapExtent = std::int64_t{1} << 32,
+                       kMaxMapStride = (std::int64_t{1} << 40) - 1; // bytes, but of extents
 
 Result<std::int64_t> bounded(const symbolic::Expression &expression, const symbolic::Sizes &sizes,
                              std::int64_t low, std::int64_t high, const std::string &what) {
@@ -78,6 +80,7 @@ private:
     auto elements = TRY(bounded(extent, task_.sizes, 0,
                                 kMaxBufferBytes / static_cast<std::int64_t>(size_bytes(dtype)),
                                 where + ".extent"));
+    dtypes_[name] = dtype;
     if (!buffers_.emplace(name, KnownBuffer{.elements = elements}).second)
       return fail(where + ": the name is taken", "Give every buffer and temporary its own name");
     return {};
@@ -154,8 +157,8 @@ private:
   Result<void> check_argument(const Argument &argument, const std::string &where) {
     if (const auto *buffer = std::get_if<BufferArgument>(&argument)) {
       auto extent = TRY(extent_of(buffer->buffer, where + ".buffer"));
-      auto offset = bounded(buffer->offset, task_.sizes, 0, extent, where + ".offset");
-      return offset ? Result<void>{} : std::unexpected(offset.error());
+      const auto offset = TRY(bounded(buffer->offset, task_.sizes, 0, extent, where + ".offset"));
+      return buffer->map ? check_map(*buffer, extent - offset, offset, where + ".map") : Result<void>{};
     }
     if (const auto *size = std::get_if<SizeArgument>(&argument)) {
       auto value = size->value.evaluate(task_.sizes);
@@ -172,9 +175,44 @@ private:
     return {};
   }
 
+  /// Whether the tiles' memory lies within the buffer, and the driver can encode the map (CUDA driver
+  /// API, cuTensorMapEncodeTiled). @param room elements from the map's first one on
+  Result<void> check_map(const BufferArgument &argument, std::int64_t room, std::int64_t offset,
+                         const std::string &where) {
+    const TensorMap &map = *argument.map;
+    const auto bytes = static_cast<std::int64_t>(size_bytes(dtypes_.at(argument.buffer)));
+    if (map.extents.size() != map.box.size() || map.strides.size() + 1 != map.box.size())
+      return fail(where + ": extents and box need as many numbers, strides one less",
+                  "Leave out the innermost stride, which is 1");
+    if (map.swizzle_bytes > 0 && map.box.front() * bytes > map.swizzle_bytes)
+      return fail(where + ".box: a row of " + std::to_string(map.box.front() * bytes) +
+                      " bytes is wider than the swizzle",
+                  "Make it at most " + std::to_string(map.swizzle_bytes) + " bytes");
+    if (offset * bytes % kMapAlignment != 0 || map.box.front() * bytes % kMapAlignment != 0)
+      return fail(where + ": it begins, or its rows end, at no multiple of 16 bytes",
+                  "Copy such operands by the threads");
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i < map.extents.size(); ++i) {
+      const auto extent = TRY(bounded(map.extents[i], task_.sizes, 1, kMaxMapExtent, where + ".extents"));
+      const auto stride =
+          i == 0 ? std::int64_t{1}
+                 : TRY(bounded(map.strides[i - 1], task_.sizes, 0, kMaxMapStride / bytes, where + ".strides"));
+      if (i > 0 && stride * bytes % kMapAlignment != 0)
+        return fail(where + ".strides: " + std::to_string(stride) + " elements are no multiple of 16 bytes",
+                    "Copy such operands by the threads");
+      last += (extent - 1) * stride;
+    }
+    if (last >= room)
+      return fail(where + ": its last element lies " + std::to_string(last - room + 1) +
+                      " elements behind the buffer " + argument.buffer,
+                  "Let extents and strides describe the buffer");
+    return {};
+  }
+
   const Plan &plan_;
   const Task &task_;
   bool is_reference_;
+  std::map<std::string, Dtype> dtypes_; ///< of the buffers
   KnownBuffers buffers_;
 };
 

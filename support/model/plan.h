@@ -11,16 +11,28 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace warpwright::model {
 
-/// Kernel argument: a pointer into a buffer.
+/// A buffer as the bulk copy engine reads it: tiles of an array of one to five dimensions, the
+/// innermost first, in the buffer's dtype. Elements outside the extents read as zero. CUDA driver API,
+/// cuTensorMapEncodeTiled.
+struct TensorMap {
+  std::vector<symbolic::Expression> extents; ///< elements
+  std::vector<symbolic::Expression> strides; ///< elements, of all dimensions but the innermost
+  std::vector<std::int64_t> box;             ///< extents of a tile, 1 to 256 elements each
+  int swizzle_bytes = 0; ///< 0, 32, 64 or 128: rows of a tile in shared memory whose 16-byte parts are permuted
+  bool operator==(const TensorMap &) const = default;
+};
+/// Kernel argument: a pointer into a buffer; with a map, a CUtensorMap of the memory from there on.
 struct BufferArgument {
   std::string buffer;
   symbolic::Expression offset; ///< in elements, added to the buffer's start
+  std::optional<TensorMap> map = std::nullopt;
   bool operator==(const BufferArgument &) const = default;
 };
 struct ScalarArgument {

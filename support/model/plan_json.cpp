@@ -28,15 +28,44 @@ Result<std::array<symbolic::Expression, 3>> triple_from(const json &object, cons
   return values;
 }
 
+json texts_of(const std::vector<symbolic::Expression> &values) {
+  json texts = json::array();
+  for (const symbolic::Expression &value : values)
+    texts.push_back(value.text());
+  return texts;
+}
+
 json argument_json(const Argument &argument) {
-  if (const auto *buffer = std::get_if<BufferArgument>(&argument))
-    return {{"buffer", buffer->buffer}, {"offset", buffer->offset.text()}};
+  if (const auto *buffer = std::get_if<BufferArgument>(&argument)) {
+    json document = {{"buffer", buffer->buffer}, {"offset", buffer->offset.text()}};
+    if (const auto &map = buffer->map)
+      document["map"] = {{"extents", texts_of(map->extents)},
+                         {"strides", texts_of(map->strides)},
+                         {"box", map->box},
+                         {"swizzle_bytes", map->swizzle_bytes}};
+    return document;
+  }
   if (const auto *scalar = std::get_if<ScalarArgument>(&argument))
     return {{"scalar", scalar->scalar}};
   if (const auto *size = std::get_if<SizeArgument>(&argument))
     return {{"size", size->value.text()}, {"dtype", name(size->dtype)}};
   const auto &constant = std::get<ConstantArgument>(argument);
   return {{"constant", number(constant.value)}, {"dtype", name(constant.dtype)}};
+}
+
+Result<std::vector<symbolic::Expression>> expressions(const json &document, const char *field,
+                                                      const std::string &where) {
+  std::vector<symbolic::Expression> values;
+  for (const json &one : document.at(field))
+    values.push_back(TRY(expression(json{{field, one}}, field, where)));
+  return values;
+}
+
+Result<TensorMap> map_from(const json &document, const std::string &where) {
+  TensorMap map{.box = document.at("box"), .swizzle_bytes = document.value("swizzle_bytes", 0)};
+  map.extents = TRY(expressions(document, "extents", where));
+  map.strides = TRY(expressions(document, "strides", where));
+  return map;
 }
 
 Result<Argument> argument_from(const json &document, const std::string &where) {
@@ -46,15 +75,18 @@ Result<Argument> argument_from(const json &document, const std::string &where) {
   };
   const int alternatives = document.contains("buffer") + document.contains("scalar") +
                            document.contains("size") + document.contains("constant");
-  if (alternatives != 1 || (document.contains("offset") && !document.contains("buffer")) ||
+  const bool is_of_buffer = document.contains("offset") || document.contains("map");
+  if (alternatives != 1 || (is_of_buffer && !document.contains("buffer")) ||
       (has_dtype && !document.contains("size") && !document.contains("constant")))
     return fail(
         where +
-            ": an argument is one of {buffer, offset}, {scalar}, {size, dtype}, {constant, dtype}",
+            ": an argument is one of {buffer, offset, map}, {scalar}, {size, dtype}, {constant, dtype}",
         "Found " + document.dump());
   if (document.contains("buffer")) {
-    auto offset = TRY(expression(document, "offset", where));
-    return BufferArgument{document["buffer"], offset};
+    BufferArgument argument{document["buffer"], TRY(expression(document, "offset", where))};
+    if (document.contains("map"))
+      argument.map = TRY(map_from(document["map"], where + ".map"));
+    return argument;
   }
   if (document.contains("scalar"))
     return ScalarArgument{document["scalar"]};

@@ -186,6 +186,45 @@ struct Model {
       }
   }
 
+  /// Products of 16-bit operands in memory. The tensor cores or the copies from the second-level cache bound a tile; two
+  /// groups that share a tile do not hide the time of storing it.
+  void half() {
+    for (const int group_m : {64, 128})
+      for (int n = 64; n <= 256 * 64 / group_m; n += 32)
+        for (const int together : {1, 0})
+          half(group_m, n, together, 0);
+    for (const int n : {16, 32, 64})
+      if (problem.rows <= 64)
+        half(64, n, 1, 1);
+  }
+
+  void half(int group_m, int n, int together, int swapped) {
+    if (!(swapped ? problem.a : problem.b).along_k && n % 64 != 0)
+      return; // the right operand comes in chunks of 64 columns
+    const int m = together ? 2 * group_m : group_m;
+    const int stages =
+        std::min(kHalfMostStages, static_cast<int>(device.shared_bytes_block - kHalfOtherBytes) /
+                                      half_stage_bytes(m, n));
+    const double blocks = swapped ? tiles(n, m) : tiles(m, n);
+    for (const int splits : splits_for(blocks, 1, static_cast<int>(problem.depth / 512) + 1)) {
+      const double chunks = std::ceil(static_cast<double>(problem.depth) / 64 / splits);
+      const double used = std::min<double>(device.multiprocessors, blocks * splits);
+      const double multiply = m * 64.0 * std::max(n, 64) / 2048 / rates.half_cycles;
+      const double copy = half_stage_bytes(m, n) * used / rates.tile_bytes;
+      const double all = waves(blocks * splits, 1);
+      const double store = (together ? all : 1) * m * n / rates.stored_elements;
+      add(MatmulAlgorithm::Half,
+          std::max(all * chunks * std::max(multiply, copy) + store + rates.block_us,
+                   bytes() / 2 / rates.bytes),
+          splits,
+          {{"group_m", group_m},
+           {"tile_n", n},
+           {"together", together},
+           {"stages", stages},
+           {"swapped", swapped}});
+    }
+  }
+
   void packed() {
     const double terms = problem.dtype == model::Dtype::Float32 ? 3 : 1;
     struct Shape {
@@ -223,6 +262,9 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
       model.split_tf32();
     if (device.tensor_cores == arch::TensorCores::Wgmma)
       model.packed();
+    if (device.tensor_cores == arch::TensorCores::Wgmma &&
+        model::size_bytes(problem.dtype) == 2 && can_map(problem))
+      model.half();
   }
   std::ranges::sort(model.guesses, {}, &Guess::us);
   std::vector<elements::Configuration> result;

@@ -134,21 +134,6 @@ std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Re
   return computed;
 }
 
-/// Common stride of several dimensions taken as one; nullopt if there is none.
-std::optional<std::int64_t> merged(const Shape &sizes, const Shape &strides) {
-  std::optional<std::int64_t> stride, expected;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d] == 1)
-      continue;
-    if (!stride)
-      stride = strides[d];
-    else if (strides[d] != *expected)
-      return std::nullopt;
-    expected = strides[d] * sizes[d];
-  }
-  return stride.value_or(0);
-}
-
 /// @param k_dim, row_dim dimensions of the value; those before its last two are batches, the last `folded` of them rows
 MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &region,
                          const MatmulProblem &problem, const std::string &value, std::size_t k_dim,
@@ -164,7 +149,9 @@ MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &r
   };
   operand.along_k = reach(k_dim) <= reach(row_dim);
   operand.fours = shape[operand.along_k ? k_dim : row_dim] % 4 == 0;
-  if (!layout || !layout->exact || type.dtype != model::Dtype::Float32)
+  const bool is_copied = type.dtype == model::Dtype::Float32 || type.dtype == model::Dtype::Float16 ||
+                         type.dtype == model::Dtype::BFloat16;
+  if (!layout || !layout->exact || !is_copied)
     return operand;
 
   PlainOperand plain;
@@ -226,6 +213,20 @@ elements::Index operand_index(const Shape &shape, const Shape &batch, const Shap
 }
 
 } // namespace
+
+std::optional<std::int64_t> merged(const Shape &sizes, const Shape &strides) {
+  std::optional<std::int64_t> stride, expected;
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d] == 1)
+      continue;
+    if (!stride)
+      stride = strides[d];
+    else if (strides[d] != *expected)
+      return std::nullopt;
+    expected = strides[d] * sizes[d];
+  }
+  return stride.value_or(0);
+}
 
 elements::Index MatmulProblem::a_index(const std::string &batch_text, const std::string &row,
                                        const std::string &k) const {

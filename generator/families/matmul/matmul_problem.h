@@ -29,7 +29,7 @@ struct MatmulOperand {
   bool along_k = true; ///< neighbors in memory are neighbors in k
   /// True if each aligned group of four along the fast dimension lies within it and within one row of the tensor.
   bool fours = false;
-  std::optional<PlainOperand> plain; ///< plain float32 memory, with nothing to compute
+  std::optional<PlainOperand> plain; ///< float32 or 16-bit memory, with nothing to compute
 };
 
 struct MatmulProblem {
@@ -51,6 +51,9 @@ struct MatmulProblem {
 
   model::Shape a_shape, b_shape; ///< of the operands
 };
+
+/// Common stride of several dimensions taken as one; nullopt if there is none.
+std::optional<std::int64_t> merged(const model::Shape &sizes, const model::Shape &strides);
 
 /// Errors: the node is not a matmul of two operands with at least two dimensions, or has no elements.
 Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region);

@@ -12,6 +12,7 @@ enum class MatmulAlgorithm {
   Simt = 0,      ///< tiles on ordinary cores, any type
   Rows = 1,      ///< one operand is so thin that the other one is read once: matrix times vector
   SplitTf32 = 2, ///< float32 in two TF32 parts, mma.sync
+  Half = 4,   ///< 16-bit operands straight from memory, wgmma
   Packed = 3, ///< float32 in two scaled float16 parts, or 16-bit operands, packed beforehand, wgmma
 };
 
@@ -80,6 +81,12 @@ std::string fill_text(const ops::GraphIndex &index, const elements::Region &regi
 /// Text of template arguments, such as "64, 32, true".
 std::string arguments_text(const std::vector<std::int64_t> &arguments);
 
+/// Shared memory of a stage of the 16-bit product, and of all but its stages: alignment, staging of results, barriers.
+constexpr int half_stage_bytes(int tile_m, int tile_n) { return (tile_m + tile_n) * 128; }
+inline constexpr int kHalfOtherBytes = 1024 + 8 * 16 * 40 * 4 + 256, kHalfMostStages = 8;
+/// Whether tensor maps can describe both operands: computed ones and odd rows they cannot.
+bool can_map(const MatmulProblem &problem);
+
 /// Lowerings of the algorithms; each has its own file.
 Result<elements::Lowering> lower_matmul_simt(const ops::GraphIndex &, const elements::Region &,
                                              const MatmulProblem &, const elements::Configuration &,
@@ -92,6 +99,10 @@ Result<elements::Lowering> lower_matmul_split_tf32(const ops::GraphIndex &,
                                                    const elements::Configuration &,
                                                    const elements::DeviceFacts &,
                                                    const std::string &prefix);
+Result<elements::Lowering> lower_matmul_half(const ops::GraphIndex &, const elements::Region &,
+                                             const MatmulProblem &, const elements::Configuration &,
+                                             const elements::DeviceFacts &,
+                                             const std::string &prefix);
 Result<elements::Lowering> lower_matmul_packed(const ops::GraphIndex &, const elements::Region &,
                                                const MatmulProblem &,
                                                const elements::Configuration &,

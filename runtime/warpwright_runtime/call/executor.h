@@ -4,10 +4,35 @@
 
 #include "objects.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
 namespace warpwright {
+
+/// Tiles of an array, and the CUtensorMap of them at the last call's address (CUDA driver API,
+/// cuTensorMapEncodeTiled).
+struct alignas(64) TensorMap {
+  using Encode = int (*)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
+                         const uint32_t *, const uint32_t *, int, int, int, int);
+  unsigned char encoded[128] = {};
+  uint64_t address = 0; ///< of `encoded`
+  int dtype = 0, swizzle = 0;
+  uint32_t rank = 0, box[5] = {};
+  uint64_t extents[5] = {}, strides[5] = {}; ///< strides in bytes, without the innermost
+
+  int move_to(Encode encode, uint64_t to) {
+    constexpr uint32_t kOnes[5] = {1, 1, 1, 1, 1};
+    constexpr int kNoInterleave = 0, kPromote256 = 3, kFillZeros = 0, kNotSupported = 801;
+    if (to == address)
+      return 0;
+    if (!encode)
+      return kNotSupported;
+    address = to;
+    return encode(encoded, dtype, rank, reinterpret_cast<void *>(to), extents, strides, box, kOnes,
+                  kNoInterleave, swizzle, kPromote256, kFillZeros);
+  }
+};
 
 struct Launch {
   void *function = nullptr; ///< null: a fill
@@ -18,8 +43,10 @@ struct Launch {
   struct Patch {
     size_t argument = 0, place = 0;
     uint64_t offset = 0; ///< in bytes
+    int map = -1;        ///< index into `maps`; -1: the argument is the address itself
   };
   std::vector<Patch> patches;
+  std::vector<TensorMap> maps;
   size_t place = 0, size_bytes = 0; ///< memory of a fill
   uint8_t byte = 0;
 };
@@ -35,6 +62,7 @@ struct Executor {
   LaunchTogether launch_together = nullptr;
   Fill fill = nullptr;
   SetContext set_context = nullptr;
+  TensorMap::Encode encode_map = nullptr; ///< null: the driver has no tensor maps
   void *context = nullptr; ///< context of the kernels' device
   size_t places = 0;
   std::deque<std::vector<Launch>> groups;
@@ -46,6 +74,13 @@ inline int start_launch(const Executor &executor, Launch &launch, const uint64_t
     return executor.fill(addresses[launch.place], launch.byte, launch.size_bytes, stream);
   for (const Launch::Patch &patch : launch.patches) {
     const uint64_t address = addresses[patch.place] + patch.offset;
+    if (patch.map >= 0) {
+      TensorMap &map = launch.maps[static_cast<size_t>(patch.map)];
+      if (const int status = map.move_to(executor.encode_map, address))
+        return status;
+      launch.pointers[patch.argument] = map.encoded;
+      continue;
+    }
     std::memcpy(launch.pointers[patch.argument], &address, sizeof address);
   }
   if (launch.cooperative)
@@ -70,8 +105,24 @@ inline int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *ad
   return 0;
 }
 
+/// @param description (CUtensorMapDataType, extents, strides in bytes without the innermost, box,
+///        CUtensorMapSwizzle)
+inline TensorMap map_of(PyObject *description) {
+  TensorMap map;
+  map.dtype = static_cast<int>(integer_at(description, 0));
+  map.swizzle = static_cast<int>(integer_at(description, 4));
+  const std::vector<int64_t> extents = integers(item(description, 1).get()),
+                             strides = integers(item(description, 2).get()),
+                             box = integers(item(description, 3).get());
+  map.rank = static_cast<uint32_t>(extents.size());
+  std::copy(extents.begin(), extents.end(), map.extents);
+  std::copy(strides.begin(), strides.end(), map.strides);
+  std::copy(box.begin(), box.end(), map.box);
+  return map;
+}
+
 /// @param description ("launch", function, grid, block, shared bytes, [bytes or (place, offset in
-///        bytes)], cooperative) or ("fill", place, byte, bytes)
+///        bytes) or (place, offset in bytes, map)], cooperative) or ("fill", place, byte, bytes)
 inline Launch launch_of(PyObject *description) {
   Launch launch;
   if (text(item(description, 0).get()) == "fill") {
@@ -98,6 +149,10 @@ inline Launch launch_of(PyObject *description) {
       launch.patches.push_back({launch.values.size() - 1,
                                 static_cast<size_t>(integer_at(argument.get(), 0)),
                                 static_cast<uint64_t>(integer_at(argument.get(), 1))});
+      if (length(argument.get()) > 2) {
+        launch.patches.back().map = static_cast<int>(launch.maps.size());
+        launch.maps.push_back(map_of(item(argument.get(), 2).get()));
+      }
     }
   }
   return launch;

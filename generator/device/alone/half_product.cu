@@ -1,0 +1,42 @@
+// sm_90a
+#include "../product_tiles.cuh"
+#include "../half_product.cuh"
+
+// Of the width that the test compiles; the family writes the one that it needs (families/matmul/wgmma_text.cpp).
+struct Wgmma {
+  static __device__ __forceinline__ void begin(float (&d)[8]) {
+    asm volatile("wgmma.fence.sync.aligned;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])::"memory");
+  }
+  static __device__ __forceinline__ void add(float (&d)[8], unsigned long long a, unsigned long long b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, 1, 1, 1, 0, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
+                 : "l"(a), "l"(b));
+  }
+  static __device__ __forceinline__ void finish(float (&d)[8]) {
+    asm volatile("wgmma.wait_group.sync.aligned 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])::"memory");
+  }
+};
+
+template <int kShared> struct Config {
+  using Multiply = Wgmma;
+  static constexpr int kGroupM = 64, kTileN = 16, kTogether = kShared, kStages = 4, kSwapped = kShared;
+  static constexpr int kAlongA = 0, kAlongB = 1, kRows = 1000, kColumns = 50, kDepth = 700, kBatches = 6, kSplits = 2, kPart = 6;
+  static constexpr int kInnerA = 2, kInnerStepA = 1, kOuterStepA = 1, kInnerB = 1, kInnerStepB = 0, kOuterStepB = 0;
+};
+
+template <class C> __device__ void multiply(const warpwright_half::Map &a, const warpwright_half::Map &b, float *c) {
+  warpwright_half::Product<C>::template run<4>(
+      a, b, [&](int tile_m, int, int &first_k, int &) { first_k = tile_m > first_k ? tile_m : first_k; },
+      [&](int batch, int split, int row, int column, const float (&values)[4]) { c[batch + split + row + column] = values[0]; });
+}
+
+__global__ void __launch_bounds__(384, 1) multiply_together(const __grid_constant__ warpwright_half::Map a,
+                                                            const __grid_constant__ warpwright_half::Map b, float *c) {
+  multiply<Config<1>>(a, b, c);
+}
+__global__ void __launch_bounds__(384, 1) multiply_in_turns(const __grid_constant__ warpwright_half::Map a,
+                                                            const __grid_constant__ warpwright_half::Map b, float *c) {
+  multiply<Config<0>>(a, b, c);
+}

@@ -1,0 +1,269 @@
+// Products of 16-bit matrices on wgmma, with sums in FP32 over all of k. One thread copies tiles of both operands into a
+// ring of stages by tensor maps; two groups of four warps multiply, either one tile together or a tile each.
+#ifndef WARPWRIGHT_HALF_PRODUCT
+#define WARPWRIGHT_HALF_PRODUCT
+
+namespace warpwright_half {
+
+struct alignas(64) Map { // a CUtensorMap
+  unsigned char bytes[128];
+};
+
+constexpr int kStepK = 64;  // of a stage: the 128 bytes of a swizzled row
+constexpr int kGroups = 2;  // of four warps that multiply
+constexpr int kThreads = (kGroups + 1) * 128;
+
+__device__ __forceinline__ unsigned shared_address(const void *pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ __forceinline__ void wait(unsigned barrier, int parity) {
+  asm volatile("{\n.reg .pred done;\n"
+               "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
+               "r"(parity)
+               : "memory");
+}
+
+// Copies a box of four dimensions.
+__device__ __forceinline__ void copy(unsigned target, const Map &map, int fast, int slow, int inner, int outer,
+                                     unsigned barrier) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(target),
+               "l"(reinterpret_cast<unsigned long long>(&map)), "r"(fast), "r"(slow), "r"(inner), "r"(outer),
+               "r"(barrier)
+               : "memory");
+}
+
+// An operand's panel of 64 steps of k in a stage. Along k, a row of the matrix is a row of 128 bytes. Else the panel is a
+// sequence of chunks of 64 matrix rows, in which a step of k is a row of 128 bytes.
+template <bool kAlongK> struct Panel {
+  static constexpr int kChunkBytes = 64 * 128;
+
+  template <int kRows>
+  static __device__ __forceinline__ void load(unsigned target, const Map &map, int row, int k, int inner, int outer,
+                                              unsigned barrier) {
+    if constexpr (kAlongK) {
+      copy(target, map, k, row, inner, outer, barrier);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kRows / 64; ++i)
+        copy(target + i * kChunkBytes, map, row + i * 64, k, inner, outer, barrier);
+    }
+  }
+
+  // The descriptor by which wgmma reads 16 steps of k from `step` on (PTX ISA, "matrix descriptor"): the bytes between
+  // chunks of rows and between groups of eight 128-byte rows, in units of 16, and the 128-byte swizzle.
+  static __device__ __forceinline__ unsigned long long descriptor(unsigned panel, int step) {
+    constexpr unsigned long long kBetweenChunks = kAlongK ? 1 : kChunkBytes / 16;
+    constexpr unsigned long long kLayout = kBetweenChunks << 16 | 64ull << 32 | 1ull << 62;
+    const unsigned address = panel + step * (kAlongK ? 2 : 128);
+    return (static_cast<unsigned long long>(address & 0x3ffff) >> 4) | kLayout;
+  }
+  // Address of the rows from `row` on, a multiple of 64.
+  static __device__ __forceinline__ unsigned rows_from(unsigned panel, int row) { return panel + row * 128; }
+};
+
+// @tparam C kGroupM: rows of a group of warps, 64 or 128; kTileN: columns of a tile; kTogether: the groups share a tile, of 2 * kGroupM
+//   rows; kStages; Multiply: wgmma with kTileN columns; kAlongA, kAlongB: panels; kRows, kColumns, kDepth, kBatches; kInnerA, kInnerB: extents of the inner batch dimension; kInnerStepA and so on: 1, or 0
+//   where the operand is the same along that dimension; kSplits: parts of k, of kPart stages; kSwapped: values are neighbours in a column
+template <class C> struct Product {
+  static constexpr int kTileM = C::kTogether ? C::kGroupM * kGroups : C::kGroupM;
+  static constexpr int kBytesA = kTileM * 128, kBytesB = C::kTileN * 128, kStageBytes = kBytesA + kBytesB;
+  static constexpr int kParts = C::kGroupM / 64, kRegisters = C::kTileN / 2;
+  static constexpr int kPiece = C::kTileN < 32 ? C::kTileN : 32; // columns that a warp stages at once
+  static constexpr int kStagingStride = 40;                     // without bank conflicts either way
+  static constexpr int kStagingBytes = kGroups * 4 * 16 * kStagingStride * 4;
+  using PanelA = Panel<C::kAlongA>;
+  using PanelB = Panel<C::kAlongB>;
+  static_assert(C::kTileN % kPiece == 0, "whole pieces");
+  static_assert(C::kAlongA || kTileM % 64 == 0, "whole chunks of rows");
+  static_assert(C::kAlongB || C::kTileN % 64 == 0, "whole chunks of columns");
+
+  struct Place {
+    int tile_m, tile_n, split, batch, first_chunk, chunks;
+  };
+
+  // Numbers of tiles are functions, since a product for a range of sizes reads them from memory.
+  static __device__ __forceinline__ int tiles_m() { return (C::kRows + kTileM - 1) / kTileM; }
+  static __device__ __forceinline__ int tiles_n() { return (C::kColumns + C::kTileN - 1) / C::kTileN; }
+  static __device__ __forceinline__ int items() { return tiles_m() * tiles_n() * C::kSplits * C::kBatches; }
+
+  template <class Narrow> static __device__ __forceinline__ Place place(int number, Narrow narrow) {
+    const warpwright_tiles::Item item = warpwright_tiles::item_of(tiles_m(), tiles_n(), C::kSplits, 1, number);
+    Place here{item.tile_m, item.tile_n, item.split, item.batch, 0, 0};
+    int first_k = item.split * C::kPart * kStepK, last_k = first_k + C::kPart * kStepK;
+    last_k = last_k < C::kDepth ? last_k : C::kDepth;
+    narrow(here.tile_m, here.tile_n, first_k, last_k);
+    here.first_chunk = first_k / kStepK;
+    here.chunks = last_k > first_k ? (last_k + kStepK - 1) / kStepK - here.first_chunk : 0;
+    return here;
+  }
+
+  // @param narrow (tile_m, tile_n, int &first_k, int &last_k): leaves out steps of k that add nothing to a tile
+  // @param store (batch, split, row, column, values): kWideC neighbours, 1 or 4; called only within the matrix
+  template <int kWideC, class Narrow, class Store>
+  static __device__ __forceinline__ void run(const Map &map_a, const Map &map_b, Narrow narrow, Store store) {
+    extern __shared__ unsigned char dynamic[];
+    unsigned char *stages = reinterpret_cast<unsigned char *>(
+        (reinterpret_cast<size_t>(dynamic) + 1023) & ~static_cast<size_t>(1023));
+    const unsigned base = shared_address(stages);
+    const unsigned full = base + C::kStages * kStageBytes + kStagingBytes, empty = full + C::kStages * 8;
+    const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+    if (threadIdx.x == 0) {
+      constexpr int kReaders = 4 * (C::kTogether ? kGroups : 1); // warps
+      for (int stage = 0; stage < C::kStages; ++stage) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + stage * 8));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + stage * 8), "n"(kReaders));
+      }
+      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    if (warp >= kGroups * 4) {
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+      if (threadIdx.x == kGroups * 128)
+        load(map_a, map_b, narrow, base, full, empty);
+    } else {
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+      float *staging =
+          reinterpret_cast<float *>(stages + C::kStages * kStageBytes) + warp * 16 * kStagingStride;
+      multiply<kWideC>(narrow, base, full, empty, warp, staging, store);
+    }
+  }
+
+  template <class Narrow>
+  static __device__ __forceinline__ void load(const Map &map_a, const Map &map_b, Narrow narrow, unsigned base,
+                                              unsigned full, unsigned empty) {
+    int stage = 0, parity = 1;
+    for (int number = blockIdx.x; number < items(); number += gridDim.x) {
+      const Place here = place(number, narrow);
+      const int inner_a = here.batch % C::kInnerA * C::kInnerStepA, outer_a = here.batch / C::kInnerA * C::kOuterStepA;
+      const int inner_b = here.batch % C::kInnerB * C::kInnerStepB, outer_b = here.batch / C::kInnerB * C::kOuterStepB;
+      for (int chunk = 0; chunk < here.chunks; ++chunk) {
+        const unsigned target = base + stage * kStageBytes, barrier = full + stage * 8;
+        const int k = (here.first_chunk + chunk) * kStepK;
+        wait(empty + stage * 8, parity);
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kStageBytes)
+                     : "memory");
+        PanelA::template load<kTileM>(target, map_a, here.tile_m * kTileM, k, inner_a, outer_a, barrier);
+        PanelB::template load<C::kTileN>(target + kBytesA, map_b, here.tile_n * C::kTileN, k, inner_b, outer_b, barrier);
+        if (++stage == C::kStages) {
+          stage = 0;
+          parity ^= 1;
+        }
+      }
+    }
+  }
+
+  static __device__ __forceinline__ void release(unsigned barrier) {
+    if (threadIdx.x % 32 == 0)
+      asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+  }
+
+  // Groups with tiles of their own multiply in turns: whoever waits for a stage may be at most one phase of its barrier
+  // ahead, and a group that stores leaves the tensor cores to the other.
+  static __device__ __forceinline__ void await_turn(int group) {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "n"(kGroups * 128) : "memory");
+  }
+  static __device__ __forceinline__ void give_turn(int group) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(1 + (group + 1) % kGroups), "n"(kGroups * 128) : "memory");
+  }
+
+  template <int kWideC, class Narrow, class Store>
+  static __device__ __forceinline__ void multiply(Narrow narrow, unsigned base, unsigned full, unsigned empty,
+                                                  int warp, float *staging, Store store) {
+    const int group = warp / 4;
+    int stage = 0, parity = 0, turn = 0;
+    if (!C::kTogether && group == kGroups - 1)
+      give_turn(group);
+    for (int number = blockIdx.x; number < items(); number += gridDim.x, ++turn) {
+      const Place here = place(number, narrow);
+      if (!C::kTogether && turn % kGroups != group) { // the other group's tile
+        const int position = stage + here.chunks;
+        parity ^= position / C::kStages & 1;
+        stage = position % C::kStages;
+        continue;
+      }
+      float sums[kParts][kRegisters];
+#pragma unroll
+      for (int part = 0; part < kParts; ++part)
+#pragma unroll
+        for (int i = 0; i < kRegisters; ++i)
+          sums[part][i] = 0.0f;
+      const int group_row = C::kTogether ? group * C::kGroupM : 0;
+      int before = 0;
+      if constexpr (!C::kTogether)
+        await_turn(group);
+      for (int chunk = 0; chunk < here.chunks; ++chunk) {
+        wait(full + stage * 8, parity);
+        const unsigned panel_a = PanelA::rows_from(base + stage * kStageBytes, group_row);
+        const unsigned panel_b = base + stage * kStageBytes + kBytesA;
+#pragma unroll
+        for (int part = 0; part < kParts; ++part)
+          C::Multiply::begin(sums[part]);
+#pragma unroll
+        for (int step = 0; step < kStepK; step += 16)
+#pragma unroll
+          for (int part = 0; part < kParts; ++part)
+            C::Multiply::add(sums[part], PanelA::descriptor(PanelA::rows_from(panel_a, part * 64), step),
+                             PanelB::descriptor(panel_b, step));
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        if (chunk > 0) {
+          asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+          release(empty + before * 8);
+        }
+        before = stage;
+        if (++stage == C::kStages) {
+          stage = 0;
+          parity ^= 1;
+        }
+      }
+      if constexpr (!C::kTogether)
+        give_turn(group);
+#pragma unroll
+      for (int part = 0; part < kParts; ++part)
+        C::Multiply::finish(sums[part]);
+      if (here.chunks > 0)
+        release(empty + before * 8);
+#pragma unroll
+      for (int part = 0; part < kParts; ++part)
+        keep<kWideC>(here, group_row + part * 64 + warp % 4 * 16, sums[part], staging, store);
+    }
+  }
+
+  // Stores 16 rows of a tile, through shared memory, so that a warp stores whole lines.
+  template <int kWideC, class Store>
+  static __device__ __forceinline__ void keep(const Place &here, int first_row, const float (&sums)[kRegisters],
+                                              float *staging, Store store) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int piece = 0; piece < C::kTileN / kPiece; ++piece) {
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < kPiece / 8; ++i) {
+        const float *from = sums + (piece * kPiece / 8 + i) * 4;
+        float *line = staging + lane / 4 * kStagingStride + i * 8 + lane % 4 * 2;
+        *reinterpret_cast<float2 *>(line) = make_float2(from[0], from[1]);
+        *reinterpret_cast<float2 *>(line + 8 * kStagingStride) = make_float2(from[2], from[3]);
+      }
+      __syncwarp();
+      constexpr int kVectors = 16 * kPiece / kWideC;
+#pragma unroll 4
+      for (int vector = lane; vector < kVectors; vector += 32) {
+        const int in_row = C::kSwapped ? vector / kPiece * kWideC : vector / (kPiece / kWideC);
+        const int in_column = C::kSwapped ? vector % kPiece : vector % (kPiece / kWideC) * kWideC;
+        const int row = here.tile_m * kTileM + first_row + in_row;
+        const int column = here.tile_n * C::kTileN + piece * kPiece + in_column;
+        float values[kWideC];
+#pragma unroll
+        for (int i = 0; i < kWideC; ++i)
+          values[i] = staging[(in_row + (C::kSwapped ? i : 0)) * kStagingStride + in_column + (C::kSwapped ? 0 : i)];
+        if (row < C::kRows && column < C::kColumns)
+          store(here.batch, here.split, row, column, values);
+      }
+    }
+  }
+};
+
+} // namespace warpwright_half
+#endif

@@ -1,0 +1,199 @@
+// Product of float16 or bfloat16 operands on Hopper's tensor cores, straight from memory; see device/half_product.cuh.
+//
+// Both operands must lie in memory as they are multiplied: the bulk copy engine reads them through tensor maps, which
+// want multiples of 16 bytes between rows. `swapped` exchanges the operands, so that a left operand of few rows fills
+// the instruction's columns and a right operand of many columns its 64 rows.
+#include "arch/generations.h"
+#include "generator/families/matmul/matmul_text.h"
+#include "generator/families/matmul/wgmma_text.h"
+
+#include <algorithm>
+
+namespace warpwright::families::matmul {
+namespace {
+
+constexpr int kStepK = 64, kGroups = 2, kThreads = 384;
+constexpr int kMapUnit = 8; ///< 16-bit elements in 16 bytes
+
+constexpr const char *kDevice = "\n"
+#include "generator/device/half_product.cuh.inc"
+    ;
+
+constexpr std::string_view kKernel = R"cuda(
+struct @PREFIX@_product {
+  using Multiply = @PREFIX@_wgmma;
+  static constexpr int @SIZES@;
+};
+extern "C" __global__ void __launch_bounds__(384, 1) @PREFIX@_multiply(@PARAMETERS@) {
+  warpwright_half::Product<@PREFIX@_product>::run<@WIDE@>(map_a, map_b,
+      [&](const int @TILES@, int &first_k, int &last_k) {
+@FILL@      },
+      [&](const int batch, const int split, const int @PLACE@, const float (&values)[@WIDE@]) {
+@STORE@      });
+}
+)cuda";
+
+/// An operand as the copy engine reads it, and the steps from batch to batch.
+struct Mapped {
+  model::BufferArgument argument;
+  std::int64_t inner = 1;                    ///< extent of the inner batch dimension
+  std::int64_t inner_step = 0, outer_step = 0; ///< 1, or 0: the same for all
+};
+
+/// Batch dimensions as two, each with one stride.
+struct Batches {
+  std::int64_t inner = 1, outer = 1, inner_stride = 0, outer_stride = 0;
+};
+
+std::optional<Batches> two_batches(const model::Shape &sizes, const model::Shape &strides) {
+  const auto part = [](const model::Shape &from, std::size_t first, std::size_t last) {
+    return model::Shape(from.begin() + first, from.begin() + last);
+  };
+  for (std::size_t at = 0; at <= sizes.size(); ++at) {
+    const auto outer = merged(part(sizes, 0, at), part(strides, 0, at));
+    const auto inner = merged(part(sizes, at, sizes.size()), part(strides, at, sizes.size()));
+    if (outer && inner)
+      return Batches{model::elements_of(part(sizes, at, sizes.size())),
+                     model::elements_of(part(sizes, 0, at)), *inner, *outer};
+  }
+  return std::nullopt;
+}
+
+/// @param rows of the matrix @param box_rows of a copy
+Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand, std::int64_t rows,
+                      std::int64_t box_rows) {
+  if (!operand.plain)
+    return fail("an operand is computed, and the copy engine reads memory as it is");
+  const PlainOperand &plain = *operand.plain;
+  const std::int64_t fast = operand.along_k ? plain.depth : plain.rows;
+  const std::int64_t lines = operand.along_k ? rows : problem.depth,
+                     line = operand.along_k ? problem.depth : rows;
+  const auto batches = two_batches(problem.batch, plain.batches);
+  if (!batches)
+    return fail("an operand's batches need more than two strides");
+  // A dimension of one element has any stride.
+  const std::int64_t any = elements::ceil_divide(line, kMapUnit) * kMapUnit;
+  const auto stride_of = [&](std::int64_t extent, std::int64_t stride) {
+    return extent == 1 || stride == 0 ? any : stride;
+  };
+  const auto extent_of = [](std::int64_t extent, std::int64_t stride) {
+    return stride == 0 ? std::int64_t{1} : extent;
+  };
+  const std::int64_t slow = operand.along_k ? plain.rows : plain.depth;
+  const std::vector<std::int64_t> strides = {stride_of(lines, slow),
+                                             stride_of(batches->inner, batches->inner_stride),
+                                             stride_of(batches->outer, batches->outer_stride)};
+  const bool is_even = std::ranges::all_of(
+      strides, [](std::int64_t stride) { return stride > 0 && stride % kMapUnit == 0; });
+  if ((fast != 1 && line > 1) || (slow == 0 && lines > 1) || !is_even || plain.offset % kMapUnit != 0)
+    return fail("an operand's rows do not begin at multiples of 16 bytes");
+  Mapped result{.argument = {{}, symbolic::Expression(plain.offset)},
+                .inner = batches->inner,
+                .inner_step = batches->inner_stride != 0,
+                .outer_step = batches->outer_stride != 0};
+  model::TensorMap map{.box = {kStepK, operand.along_k ? box_rows : kStepK, 1, 1}, .swizzle_bytes = 128};
+  for (const std::int64_t extent :
+       {line, lines, extent_of(batches->inner, batches->inner_stride),
+        extent_of(batches->outer, batches->outer_stride)})
+    map.extents.emplace_back(extent);
+  for (const std::int64_t stride : strides)
+    map.strides.emplace_back(stride);
+  result.argument.map = std::move(map);
+  return result;
+}
+
+} // namespace
+
+bool can_map(const MatmulProblem &problem) {
+  return mapped(problem, problem.a, problem.rows, kStepK) &&
+         mapped(problem, problem.b, problem.columns, kStepK);
+}
+
+Result<elements::Lowering>
+lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
+                  const MatmulProblem &problem, const elements::Configuration &configuration,
+                  const elements::DeviceFacts &device, const std::string &prefix) {
+  if (device.tensor_cores != arch::TensorCores::Wgmma)
+    return fail("16-bit products by tensor maps need the tensor cores of compute capability 9.0");
+  const auto dtype_of = [&](const MatmulOperand &operand) {
+    return index.node(operand.value).type().dtype;
+  };
+  const bool bfloat16 = dtype_of(problem.a) == model::Dtype::BFloat16;
+  if (problem.type != "float" || dtype_of(problem.a) != dtype_of(problem.b) ||
+      (!bfloat16 && dtype_of(problem.a) != model::Dtype::Float16))
+    return fail("products by tensor maps are of two float16 or two bfloat16 operands");
+  auto settings = elements::settings_of(configuration, {{"group_m", 64, 128},
+                                                        {"tile_n", 16, 256},
+                                                        {"together", 0, 1},
+                                                        {"stages", 3, kHalfMostStages},
+                                                        {"swapped", 0, 1},
+                                                        {"splits", 1, 256}});
+  if (!settings)
+    return std::unexpected(settings.error());
+  std::map<std::string, int> &at = *settings;
+  const int group_m = at["group_m"], tile_n = at["tile_n"], stages = at["stages"];
+  const bool swapped = at["swapped"] == 1, together = at["together"] == 1;
+  const MatmulOperand &a = swapped ? problem.b : problem.a, &b = swapped ? problem.a : problem.b;
+  const std::int64_t rows = swapped ? problem.columns : problem.rows,
+                     columns = swapped ? problem.rows : problem.columns;
+  const int tile_m = together ? group_m * kGroups : group_m;
+  const int shared = stages * half_stage_bytes(tile_m, tile_n) + kHalfOtherBytes;
+  if (group_m % 64 != 0 || tile_n % (tile_n < 32 ? 16 : 32) != 0 || group_m * tile_n > 64 * 256 ||
+      (!b.along_k && tile_n % 64 != 0) || shared > device.shared_bytes_block)
+    return fail("a tile of " + std::to_string(tile_m) + " x " + std::to_string(tile_n) + " in " +
+                std::to_string(stages) + " stages does not fit");
+  auto map_a = TRY(mapped(problem, a, rows, tile_m));
+  auto map_b = TRY(mapped(problem, b, columns, tile_n));
+  map_a.argument.buffer = region.inputs[static_cast<std::size_t>(a.plain->input)];
+  map_b.argument.buffer = region.inputs[static_cast<std::size_t>(b.plain->input)];
+  const std::string fill = fill_text(index, region, problem, swapped ? tile_n : tile_m,
+                                     swapped ? tile_m : tile_n);
+
+  MatmulText text(index, region, problem);
+  const std::int64_t chunks = elements::ceil_divide(problem.depth, kStepK);
+  const std::int64_t part = elements::ceil_divide(chunks, at["splits"]);
+  const int splits = static_cast<int>(elements::ceil_divide(chunks, part));
+  SplitProduct product(text, prefix, splits);
+  product.lowering.source +=
+      kDevice + wgmma_text(prefix + "_wgmma", tile_n, bfloat16, a.along_k, b.along_k) +
+      elements::fill_places(
+          kKernel,
+          {{"PREFIX", prefix},
+           {"SIZES", elements::constants_text({{"kGroupM", group_m},
+                                               {"kTileN", tile_n},
+                                               {"kTogether", together},
+                                               {"kStages", stages},
+                                               {"kSwapped", swapped},
+                                               {"kAlongA", a.along_k},
+                                               {"kAlongB", b.along_k},
+                                               {"kRows", rows},
+                                               {"kColumns", columns},
+                                               {"kDepth", problem.depth},
+                                               {"kBatches", problem.batches()},
+                                               {"kSplits", splits},
+                                               {"kPart", part},
+                                               {"kInnerA", map_a.inner},
+                                               {"kInnerStepA", map_a.inner_step},
+                                               {"kOuterStepA", map_a.outer_step},
+                                               {"kInnerB", map_b.inner},
+                                               {"kInnerStepB", map_b.inner_step},
+                                               {"kOuterStepB", map_b.outer_step}})},
+           {"PARAMETERS", product.parameters({"const __grid_constant__ warpwright_half::Map map_a",
+                                              "const __grid_constant__ warpwright_half::Map map_b"})},
+           {"TILES", swapped ? "tile_n, const int tile_m" : "tile_m, const int tile_n"},
+           {"FILL", fill},
+           {"PLACE", swapped ? "column, const int row" : "row, const int column"},
+           {"WIDE", std::to_string(text.store_wide())},
+           {"STORE", text.store_body(text.store_wide(), splits)}});
+  const std::int64_t items = elements::ceil_divide(rows, tile_m) *
+                             elements::ceil_divide(columns, tile_n) * splits * problem.batches();
+  const std::int64_t blocks = std::min<std::int64_t>(items, device.multiprocessors);
+  product.add_multiply(blocks, kThreads, shared, {map_a.argument.buffer, map_b.argument.buffer});
+  auto &arguments = std::get<model::LaunchStep>(product.lowering.steps.back()).arguments;
+  const std::size_t first = text.writer().arguments().size();
+  arguments.at(first) = map_a.argument;
+  arguments.at(first + 1) = map_b.argument;
+  return product.finish();
+}
+
+} // namespace warpwright::families::matmul
