@@ -57,6 +57,20 @@ model::Shape strides_in(const model::Shape &shape, const model::Shape &order) {
   return strides;
 }
 
+/// Whether a view's dimensions follow each other in memory in this order, with gaps between them or without.
+bool lies_in(const elements::MemoryView &view, const model::Shape &order) {
+  std::int64_t least = 1;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const auto dim = static_cast<std::size_t>(order[i]);
+    if (view.shape[dim] == 1)
+      continue;
+    if (view.strides[dim] < least)
+      return false;
+    least = view.strides[dim] * view.shape[dim];
+  }
+  return view.strides[static_cast<std::size_t>(order.back())] == 1;
+}
+
 /// Lays out an attention's result as PyTorch's kernels do, since a result in another layout is copied: in half
 /// precision like the query, else with the heads of a token side by side. Where readers want that, a query that a kernel
 /// stores gets the same layout.
@@ -72,8 +86,7 @@ void lay_out_attention(const ops::GraphIndex &graph, const model::Node &attentio
       std::ranges::all_of(graph.users(attention.name), [&](const model::Node *reader) {
         return reader->op == op::permute && ops::list_attribute(*reader, "dims") == by_token;
       });
-  bool is_by_token =
-      !is_half || (query.strides.back() == 1 && query.strides == strides_in(query.shape, by_token));
+  bool is_by_token = !is_half || lies_in(query, by_token);
   if (is_half && is_read_by_token && query.root == attention.inputs[0] && ops::is_pointwise(root) &&
       !graph.is_result(root.name)) {
     strides.emplace(root.name, strides_in(root.type().shape, by_token));

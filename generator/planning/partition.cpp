@@ -177,16 +177,48 @@ void Partition::grow_epilogue(Draft &draft) {
     if (!elements::may_follow(graph_, followers, anchor))
       followers.pop_back();
   }
-  // Views at the end are left to their readers, unless they are results.
-  for (std::size_t i = followers.size(); i-- > 0;) {
-    const Node &last = node(followers[i]);
-    const bool read = std::ranges::any_of(followers, [&](const std::string &other) {
-      return std::ranges::find(node(other).inputs, last.name) != node(other).inputs.end();
-    });
-    if (ops::is_view(last) && !read && !graph_.is_result(last.name))
-      followers.erase(followers.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  // One that leaves may make another the last.
+  while (std::erase_if(followers, [&, now = followers](const std::string &name) {
+           return is_left_to_readers(node(name), now, anchor);
+         }) > 0)
+    ;
   draft.members.insert(followers.begin(), followers.end());
+}
+
+bool Partition::is_left_to_readers(const Node &last, const std::vector<std::string> &followers,
+                                   const std::string &anchor) const {
+  const std::set<std::string> members = with(followers, anchor);
+  const auto is_member = [&](const std::string &name) { return members.contains(name); };
+  const auto read_inside = [&](const Node *user) { return is_member(user->name); };
+  if (graph_.is_result(last.name) || std::ranges::any_of(users(last.name), read_inside))
+    return false;
+  if (ops::is_view(last))
+    return true;
+  const std::int64_t elements = model::elements_of(last.type().shape);
+  const bool is_wider_copy =
+      last.op == op::cast && model::size_bytes(last.type().dtype) >
+                                 model::size_bytes(node(last.inputs[0]).type().dtype);
+  // Others want what it is computed from, so that it would be one more value to store.
+  const auto is_stored_anyway = [&](std::string value) {
+    const auto is_read_outside = [&](const Node *user) {
+      return user != &last && !is_member(user->name);
+    };
+    while (!graph_.is_result(value) && std::ranges::none_of(users(value), is_read_outside)) {
+      if (value == anchor || !ops::is_strided_view(node(value)))
+        return false;
+      value = node(value).inputs[0];
+    }
+    return true;
+  };
+  const auto costs_readers_little = [&](const std::string &input) {
+    return is_member(input) ? is_stored_anyway(input)
+                            : 2 * model::elements_of(node(input).type().shape) <= elements;
+  };
+  const auto is_stored = [&](const std::string &name) {
+    return name != last.name && (is_member(name) || in_memory(name));
+  };
+  return is_wider_copy || (std::ranges::all_of(last.inputs, costs_readers_little) &&
+                           elements::cost_in_place(graph_, last.name, is_stored) <= kCheapChain);
 }
 
 std::set<std::string> Partition::with(const std::vector<std::string> &names,

@@ -16,20 +16,18 @@ namespace warpwright::planning {
 using model::Node;
 using model::Shape;
 
-namespace {
-
-/// Limit, in units of recompute_cost, for an element that is computed again, or for each element of a larger value.
-constexpr int kCheapChain = 40;
-
-} // namespace
 
 bool Partition::in_memory(const std::string &name) const {
   return ops::is_buffer_leaf(node(name)) || owner_.contains(name) || memory_.contains(name);
 }
 
 std::int64_t Partition::reuse(const Node &anchor, const ops::GraphIndex &graph) {
+  // Operands of 16 bits are read as they lie in memory (families/matmul/matmul_half.cpp).
+  constexpr std::int64_t kOfProduct = 64, kAlwaysStored = 4 * kCheapChain + 1;
+  if (anchor.op == op::matmul && model::size_bytes(anchor.type().dtype) == 2)
+    return kAlwaysStored;
   if (ops::is_product(anchor))
-    return 64;
+    return kOfProduct;
   if (ops::op_of(anchor).kind == ops::Kind::Scatter)
     return 1;
   if (anchor.op.ends_with("_pool") && ops::find_attribute(anchor, "kernel")) {

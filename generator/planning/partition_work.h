@@ -7,6 +7,9 @@
 
 namespace warpwright::planning {
 
+/// Limit, in units of recompute_cost, for an element that is computed again, or for each element of a larger value.
+inline constexpr int kCheapChain = 40;
+
 class Partition {
 public:
   Partition(const ops::GraphIndex &graph, const AnchorChoices &choices)
@@ -30,6 +33,9 @@ private:
   /// Returns true where a value depends on one of `members`, with regions computed as a whole.
   bool depends_on(const std::string &value, const std::set<std::string> &members) const;
   void grow_epilogue(Draft &draft);
+  /// Whether the last of an epilogue's nodes costs its readers less than one more value in memory.
+  bool is_left_to_readers(const model::Node &last, const std::vector<std::string> &followers,
+                          const std::string &anchor) const;
   static std::set<std::string> with(const std::vector<std::string> &names,
                                     const std::string &other);
 

@@ -103,6 +103,24 @@ TEST_CASE("operators make the memory of their results and use what their views n
         &std::get<model::AtenStep>(example.plan.steps[0]));
 }
 
+TEST_CASE("a tensor map has its numbers, and the driver's words for them") {
+  Example example;
+  auto &argument = std::get<model::BufferArgument>(example.launch().arguments[1]);
+  argument.offset = parsed("n");
+  argument.map = model::TensorMap{{parsed("n"), parsed("2")}, {parsed("n / 2")}, {8, 2}, 128};
+  const auto program = example.program();
+  REQUIRE(program);
+  const auto &place = std::get<PlaceArgument>(std::get<Launch>(program->steps[0]).arguments[1]);
+  CHECK(place.offset == 8);
+  REQUIRE(place.map);
+  CHECK(*place.map == TensorMap{Dtype::Float16, {8, 2}, {4}, {8, 2}, 128});
+  CHECK(place.map->driver_dtype() == 6);
+  CHECK(place.map->driver_swizzle() == 3);
+  CHECK(place.map->strides_bytes() == std::vector<std::int64_t>{8});
+  argument.map->extents[0] = parsed("m");
+  CHECK(example.error().find("the map of scratch") == 0);
+}
+
 TEST_CASE("what CUDA refuses at the sizes is said") {
   const auto changed = [](auto change) {
     Example example;
