@@ -26,24 +26,25 @@ struct Generation {
   int shared_bytes_block, shared_bytes_multiprocessor, threads_multiprocessor;
   TensorCores tensor_cores;
   bool clusters, vector_atomics, gangs;
+  bool overlapped_launches;
   bool own_instructions; ///< the compile target "sm_NNa" has more instructions
 };
 
 // Rows by rising capability.
 inline constexpr Generation kGenerations[] = {
-    {50, 48 * kKiB, 64 * kKiB, 2048, TensorCores::None, false, false, false, false},
-    {70, 96 * kKiB, 96 * kKiB, 2048, TensorCores::None, false, false, false, false},
-    {75, 64 * kKiB, 64 * kKiB, 1024, TensorCores::None, false, false, false, false},
-    {80, 163 * kKiB, 164 * kKiB, 2048, TensorCores::Mma, false, false, false, false},
-    {81, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false, false},
-    {87, 163 * kKiB, 164 * kKiB, 1536, TensorCores::Mma, false, false, false, false},
-    {89, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false, false},
-    {90, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Wgmma, true, true, true, true},
-    {100, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, true, true, true},
-    {110, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, true, false, true},
-    {120, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, true, true, false, true},
+    {50, 48 * kKiB, 64 * kKiB, 2048, TensorCores::None, false, false, false, false, false},
+    {70, 96 * kKiB, 96 * kKiB, 2048, TensorCores::None, false, false, false, false, false},
+    {75, 64 * kKiB, 64 * kKiB, 1024, TensorCores::None, false, false, false, false, false},
+    {80, 163 * kKiB, 164 * kKiB, 2048, TensorCores::Mma, false, false, false, false, false},
+    {81, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false, false, false},
+    {87, 163 * kKiB, 164 * kKiB, 1536, TensorCores::Mma, false, false, false, false, false},
+    {89, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false, false, false},
+    {90, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Wgmma, true, true, true, true, true},
+    {100, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, true, true, true, true},
+    {110, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, true, false, true, true},
+    {120, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, true, true, false, true, true},
     // Later generations: the smallest values of any generation so far.
-    {130, 64 * kKiB, 64 * kKiB, 1024, TensorCores::Mma, true, true, false, false},
+    {130, 64 * kKiB, 64 * kKiB, 1024, TensorCores::Mma, true, true, false, true, false},
 };
 
 /// A GPU that tools and tests select by name.

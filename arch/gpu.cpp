@@ -30,6 +30,7 @@ Gpu gpu_of_capability(int capability, int multiprocessors, std::int64_t l2_bytes
           .inline_ptx = true,
           .clusters = generation.clusters,
           .vector_atomics = generation.vector_atomics,
+          .overlapped_launches = generation.overlapped_launches,
           .gangs = generation.gangs,
           .rates = {}};
 }
@@ -37,7 +38,7 @@ Gpu gpu_of_capability(int capability, int multiprocessors, std::int64_t l2_bytes
 /// The CPU backend: an H200 without the features that need inline PTX, so that its plans are also valid on a GPU.
 Gpu cpu() {
   Gpu gpu = *gpu_named("h200");
-  gpu.inline_ptx = gpu.clusters = gpu.vector_atomics = gpu.gangs = false;
+  gpu.inline_ptx = gpu.clusters = gpu.vector_atomics = gpu.overlapped_launches = gpu.gangs = false;
   gpu.tensor_cores = TensorCores::None;
   return gpu;
 }

@@ -71,7 +71,7 @@ private:
   }
 
   Result<Step> make(const model::LaunchStep &step) {
-    Launch launch{.cooperative = step.cooperative};
+    Launch launch{.cooperative = step.cooperative, .overlapped = step.overlapped};
     launch.kernel = static_cast<std::size_t>(
         std::ranges::find(program_.kernels, step.kernel, &Kernel::name) - program_.kernels.begin());
     std::uint64_t blocks = 1, threads = 1;

@@ -60,7 +60,7 @@ struct Launch {
   std::size_t kernel = 0; ///< index into Program::kernels
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t shared_bytes = 0; ///< dynamic shared memory
-  bool cooperative = false;
+  bool cooperative = false, overlapped = false;
   std::vector<Argument> arguments;
 };
 /// A step that sets every byte of a place.

@@ -3,7 +3,7 @@
 //   matmul_emit M N K [BATCH] [LAYOUT] [EPILOGUE] [MOST] [DTYPE]
 //
 // LAYOUT: nn, nt (the right operand lies as N x K), tn, tt. EPILOGUE: none, bias_relu, prologue (relu before the left operand),
-// triangle (all lower).
+// triangle (all lower), gated (the sigmoid of the product times a second product of the same left operand).
 // Thread: one.
 #include "generator/elements/family.h"
 #include "generator/families/matmul/matmul.h"
@@ -78,6 +78,17 @@ int main(int count, char **arguments) {
   if (epilogue == "triangle") {
     inside(node("c_lower", "tril", {"c"}, shape(m, n), {{"diagonal", std::int64_t{0}}}));
     c = "c_lower";
+  }
+  if (epilogue == "gated") {
+    graph.nodes.insert(graph.nodes.begin(), node("b2", "input", {}, b_turned ? shape(n, k) : shape(k, n)));
+    region.inputs.push_back("b2");
+    std::string b2 = "b2";
+    if (b_turned)
+      inside(node(b2 = "b2_turned", "permute", {"b2"}, shape(k, n), {{"dims", swap}}));
+    inside(node("twin", "matmul", {a, b2}, shape(m, n)));
+    inside(node("gate", "sigmoid", {"c"}, shape(m, n)));
+    inside(node("gated", "mul", {"gate", "twin"}, shape(m, n)));
+    c = "gated";
   }
   if (epilogue == "bias_relu") {
     graph.nodes.insert(graph.nodes.begin(), node("bias", "input", {}, {n}));

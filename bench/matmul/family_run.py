@@ -39,6 +39,7 @@ class Case:
         lead = (batch,) if batch > 1 else ()
         self.buffers = {"a": make(*lead, *((k, m) if layout[0] == "t" else (m, k)), device="cuda"),
                         "b": make(*lead, *((n, k) if layout[1] == "t" else (k, n)), device="cuda"),
+                        "b2": make(*lead, *((n, k) if layout[1] == "t" else (k, n)), device="cuda"),
                         "bias": torch.randn(n, device="cuda")}
         self.dtype = DTYPES[entry["dtype"]]
         self.buffers = {name: value.to(self.dtype) for name, value in self.buffers.items()}
@@ -56,6 +57,9 @@ class Case:
         if self.entry["epilogue"] == "triangle":
             a, b = torch.tril(a), torch.tril(b)
         c = torch.matmul(a, b, out=out) if out is not None else torch.matmul(a, b)
+        if self.entry["epilogue"] == "gated":
+            b2 = self.buffers["b2"].to(dtype)
+            c = torch.sigmoid(c) * torch.matmul(a, b2.mT if self.entry["layout"][1] == "t" else b2)
         if self.entry["epilogue"] == "bias_relu":
             c = torch.relu(c + self.buffers["bias"].to(dtype))
         if self.entry["epilogue"] == "triangle":

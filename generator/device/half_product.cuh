@@ -66,19 +66,21 @@ template <bool kAlongK> struct Panel {
 
 // @tparam C kGroupM: rows of a group of warps, 64 or 128; kTileN: columns of a tile; kTogether: the groups share a tile, of 2 * kGroupM
 //   rows; kStages; Multiply: wgmma with kTileN columns; kAlongA, kAlongB: panels; kRows, kColumns, kDepth, kBatches; kInnerA, kInnerB: extents of the inner batch dimension; kInnerStepA and so on: 1, or 0
-//   where the operand is the same along that dimension; kSplits: parts of k, of kPart stages; kSwapped: values are neighbours in a column
+//   where the operand is the same along that dimension; kSplits: parts of k, of kPart stages; kSwapped: values are neighbours in a column; kTwins: the right half of a tile
+//   holds the same columns of a second product
 template <class C> struct Product {
   static constexpr int kTileM = C::kTogether ? C::kGroupM * kGroups : C::kGroupM;
   static constexpr int kBytesA = kTileM * 128, kBytesB = C::kTileN * 128, kStageBytes = kBytesA + kBytesB;
   static constexpr int kParts = C::kGroupM / 64, kRegisters = C::kTileN / 2;
-  static constexpr int kPiece = C::kTileN < 32 ? C::kTileN : 32; // columns that a warp stages at once
+  static constexpr int kWidth = C::kTwins ? C::kTileN / 2 : C::kTileN; // columns of the result in a tile
+  static constexpr int kPiece = kWidth < 32 ? kWidth : 32;            // columns that a warp stages at once
   static constexpr int kStagingStride = 40;                     // without bank conflicts either way
   static constexpr int kStagingBytes = kGroups * 4 * 16 * kStagingStride * 4;
   using PanelA = Panel<C::kAlongA>;
   using PanelB = Panel<C::kAlongB>;
-  static_assert(C::kTileN % kPiece == 0, "whole pieces");
+  static_assert(kWidth % kPiece == 0, "whole pieces");
   static_assert(C::kAlongA || kTileM % 64 == 0, "whole chunks of rows");
-  static_assert(C::kAlongB || C::kTileN % 64 == 0, "whole chunks of columns");
+  static_assert(C::kAlongB || kWidth % 64 == 0, "whole chunks of columns");
 
   struct Place {
     int tile_m, tile_n, split, batch, first_chunk, chunks;
@@ -86,7 +88,7 @@ template <class C> struct Product {
 
   // Numbers of tiles are functions, since a product for a range of sizes reads them from memory.
   static __device__ __forceinline__ int tiles_m() { return (C::kRows + kTileM - 1) / kTileM; }
-  static __device__ __forceinline__ int tiles_n() { return (C::kColumns + C::kTileN - 1) / C::kTileN; }
+  static __device__ __forceinline__ int tiles_n() { return (C::kColumns + kWidth - 1) / kWidth; }
   static __device__ __forceinline__ int items() { return tiles_m() * tiles_n() * C::kSplits * C::kBatches; }
 
   template <class Narrow> static __device__ __forceinline__ Place place(int number, Narrow narrow) {
@@ -100,10 +102,14 @@ template <class C> struct Product {
     return here;
   }
 
+  // @param block, blocks this block's number, and how many share the tiles
   // @param narrow (tile_m, tile_n, int &first_k, int &last_k): leaves out steps of k that add nothing to a tile
-  // @param store (batch, split, row, column, values): kWideC neighbours, 1 or 4; called only within the matrix
+  // @param map_twin of the second product's right operand; not read without kTwins
+  // @param store (batch, split, row, column, values, others): kWideC neighbours, 1 or 4, of both products; called only
+  //   within the matrix
   template <int kWideC, class Narrow, class Store>
-  static __device__ __forceinline__ void run(const Map &map_a, const Map &map_b, Narrow narrow, Store store) {
+  static __device__ __forceinline__ void run(int block, int blocks, const Map &map_a, const Map &map_b, const Map &map_twin,
+                                             Narrow narrow, Store store) {
     extern __shared__ unsigned char dynamic[];
     unsigned char *stages = reinterpret_cast<unsigned char *>(
         (reinterpret_cast<size_t>(dynamic) + 1023) & ~static_cast<size_t>(1023));
@@ -122,20 +128,21 @@ template <class C> struct Product {
     if (warp >= kGroups * 4) {
       asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
       if (threadIdx.x == kGroups * 128)
-        load(map_a, map_b, narrow, base, full, empty);
+        load(block, blocks, map_a, map_b, map_twin, narrow, base, full, empty);
     } else {
       asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
       float *staging =
           reinterpret_cast<float *>(stages + C::kStages * kStageBytes) + warp * 16 * kStagingStride;
-      multiply<kWideC>(narrow, base, full, empty, warp, staging, store);
+      multiply<kWideC>(block, blocks, narrow, base, full, empty, warp, staging, store);
     }
   }
 
   template <class Narrow>
-  static __device__ __forceinline__ void load(const Map &map_a, const Map &map_b, Narrow narrow, unsigned base,
+  static __device__ __forceinline__ void load(int block, int blocks, const Map &map_a, const Map &map_b, const Map &map_twin,
+                                              Narrow narrow, unsigned base,
                                               unsigned full, unsigned empty) {
     int stage = 0, parity = 1;
-    for (int number = blockIdx.x; number < items(); number += gridDim.x) {
+    for (int number = block; number < items(); number += blocks) {
       const Place here = place(number, narrow);
       const int inner_a = here.batch % C::kInnerA * C::kInnerStepA, outer_a = here.batch / C::kInnerA * C::kOuterStepA;
       const int inner_b = here.batch % C::kInnerB * C::kInnerStepB, outer_b = here.batch / C::kInnerB * C::kOuterStepB;
@@ -146,7 +153,10 @@ template <class C> struct Product {
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kStageBytes)
                      : "memory");
         PanelA::template load<kTileM>(target, map_a, here.tile_m * kTileM, k, inner_a, outer_a, barrier);
-        PanelB::template load<C::kTileN>(target + kBytesA, map_b, here.tile_n * C::kTileN, k, inner_b, outer_b, barrier);
+        PanelB::template load<kWidth>(target + kBytesA, map_b, here.tile_n * kWidth, k, inner_b, outer_b, barrier);
+        if constexpr (C::kTwins)
+          PanelB::template load<kWidth>(target + kBytesA + kBytesB / 2, map_twin, here.tile_n * kWidth, k, inner_b,
+                                        outer_b, barrier);
         if (++stage == C::kStages) {
           stage = 0;
           parity ^= 1;
@@ -170,13 +180,13 @@ template <class C> struct Product {
   }
 
   template <int kWideC, class Narrow, class Store>
-  static __device__ __forceinline__ void multiply(Narrow narrow, unsigned base, unsigned full, unsigned empty,
+  static __device__ __forceinline__ void multiply(int block, int blocks, Narrow narrow, unsigned base, unsigned full, unsigned empty,
                                                   int warp, float *staging, Store store) {
     const int group = warp / 4;
     int stage = 0, parity = 0, turn = 0;
     if (!C::kTogether && group == kGroups - 1)
       give_turn(group);
-    for (int number = blockIdx.x; number < items(); number += gridDim.x, ++turn) {
+    for (int number = block; number < items(); number += blocks, ++turn) {
       const Place here = place(number, narrow);
       if (!C::kTogether && turn % kGroups != group) { // the other group's tile
         const int position = stage + here.chunks;
@@ -231,35 +241,58 @@ template <class C> struct Product {
     }
   }
 
+  // Puts a piece of 16 rows into the warp's staging memory.
+  static __device__ __forceinline__ void stage(const float *sums, float *staging) {
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kPiece / 8; ++i) {
+      float *line = staging + lane / 4 * kStagingStride + i * 8 + lane % 4 * 2;
+      *reinterpret_cast<float2 *>(line) = make_float2(sums[i * 4], sums[i * 4 + 1]);
+      *reinterpret_cast<float2 *>(line + 8 * kStagingStride) = make_float2(sums[i * 4 + 2], sums[i * 4 + 3]);
+    }
+    __syncwarp();
+  }
+
   // Stores 16 rows of a tile, through shared memory, so that a warp stores whole lines.
   template <int kWideC, class Store>
   static __device__ __forceinline__ void keep(const Place &here, int first_row, const float (&sums)[kRegisters],
                                               float *staging, Store store) {
     const int lane = threadIdx.x % 32;
+    constexpr int kVectors = 16 * kPiece / kWideC, kTurns = (kVectors + 31) / 32;
+    const auto row_of = [&](int vector) {
+      return C::kSwapped ? vector / kPiece * kWideC : vector / (kPiece / kWideC);
+    };
+    const auto column_of = [&](int vector) {
+      return C::kSwapped ? vector % kPiece : vector % (kPiece / kWideC) * kWideC;
+    };
+    const auto take = [&](int vector, float (&values)[kWideC]) {
 #pragma unroll
-    for (int piece = 0; piece < C::kTileN / kPiece; ++piece) {
-      __syncwarp();
+      for (int i = 0; i < kWideC; ++i)
+        values[i] = staging[(row_of(vector) + (C::kSwapped ? i : 0)) * kStagingStride + column_of(vector) +
+                            (C::kSwapped ? 0 : i)];
+    };
 #pragma unroll
-      for (int i = 0; i < kPiece / 8; ++i) {
-        const float *from = sums + (piece * kPiece / 8 + i) * 4;
-        float *line = staging + lane / 4 * kStagingStride + i * 8 + lane % 4 * 2;
-        *reinterpret_cast<float2 *>(line) = make_float2(from[0], from[1]);
-        *reinterpret_cast<float2 *>(line + 8 * kStagingStride) = make_float2(from[2], from[3]);
+    for (int piece = 0; piece < kWidth / kPiece; ++piece) {
+      float others[C::kTwins ? kTurns : 1][kWideC];
+      if constexpr (C::kTwins) {
+        stage(sums + kRegisters / 2 + piece * kPiece / 2, staging);
+#pragma unroll
+        for (int turn = 0; turn < kTurns; ++turn)
+          if (lane + turn * 32 < kVectors)
+            take(lane + turn * 32, others[turn]);
       }
-      __syncwarp();
-      constexpr int kVectors = 16 * kPiece / kWideC;
-#pragma unroll 4
-      for (int vector = lane; vector < kVectors; vector += 32) {
-        const int in_row = C::kSwapped ? vector / kPiece * kWideC : vector / (kPiece / kWideC);
-        const int in_column = C::kSwapped ? vector % kPiece : vector % (kPiece / kWideC) * kWideC;
-        const int row = here.tile_m * kTileM + first_row + in_row;
-        const int column = here.tile_n * C::kTileN + piece * kPiece + in_column;
-        float values[kWideC];
+      stage(sums + piece * kPiece / 2, staging);
 #pragma unroll
-        for (int i = 0; i < kWideC; ++i)
-          values[i] = staging[(in_row + (C::kSwapped ? i : 0)) * kStagingStride + in_column + (C::kSwapped ? 0 : i)];
-        if (row < C::kRows && column < C::kColumns)
-          store(here.batch, here.split, row, column, values);
+      for (int turn = 0; turn < kTurns; ++turn) {
+        const int vector = lane + turn * 32;
+        const int row = here.tile_m * kTileM + first_row + row_of(vector);
+        const int column = here.tile_n * kWidth + piece * kPiece + column_of(vector);
+        float values[kWideC];
+        if (vector < kVectors && row < C::kRows && column < C::kColumns) {
+          take(vector, values);
+          store(here.batch, here.split, row, column, values, others[C::kTwins ? turn : 0]);
+        }
       }
     }
   }

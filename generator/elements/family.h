@@ -25,11 +25,23 @@ struct DeviceFacts : arch::Gpu {
 /// Settings by name: "threads" -> 256, "vector" -> 4.
 using Configuration = std::map<std::string, int>;
 
+/// A kernel that only calls a device function `function(block, blocks, parameters...)` with its block's number and the
+/// number of blocks, so that another kernel may call it too (planning/joined_launches.h).
+struct KernelBody {
+  struct Parameter {
+    std::string type, name; ///< "const float *__restrict__ ", "in0"
+  };
+  std::string function;
+  std::vector<Parameter> parameters;
+  std::string kernel_text; ///< of the kernel, as the source holds it
+};
+
 struct Lowering {
   std::string source; ///< kernels as extern "C" __global__, names starting with the region's prefix
   std::vector<model::Step> steps;
   std::vector<model::Temporary>
       temporaries; ///< beyond the values of the graph, names starting with the prefix
+  std::map<std::string, KernelBody> bodies = {}; ///< by kernels; those that have one
 };
 
 /// Name that stands in place of a family's where the region is a call of PyTorch's operator.

@@ -3,6 +3,7 @@
 
 #include "generator/elements/element_forward.h"
 #include "generator/elements/evaluations.h"
+#include "generator/elements/memory_view.h"
 #include "generator/families/registry.h"
 #include "generator/ops/attributes.h"
 #include "generator/ops/op_traits.h"
@@ -10,6 +11,7 @@
 #include "generator/planning/layouts.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace warpwright::planning {
 
@@ -84,6 +86,8 @@ void Partition::grow_anchors() {
         grow_by_family(draft);
       else if (draft.planned.family->takes_epilogue)
         grow_epilogue(draft);
+      if (draft.planned.choice.twin)
+        add_twin(draft);
     }
     if (!draft.planned.family && draft.planned.choice.fuse)
       for (const std::string &follower : library_epilogue(graph_, anchor))
@@ -183,6 +187,36 @@ void Partition::grow_epilogue(Draft &draft) {
          }) > 0)
     ;
   draft.members.insert(followers.begin(), followers.end());
+}
+
+void Partition::add_twin(Draft &draft) {
+  const Node &anchor = node(draft.planned.region.anchor);
+  if (anchor.op != op::matmul)
+    return;
+  const auto left_of = [&](const Node &product) {
+    return elements::view_of(graph_, product.inputs[0], strides_);
+  };
+  const auto has_same = [](const elements::MemoryView &one, const elements::MemoryView &other) {
+    return one.root == other.root && one.offset == other.offset && one.shape == other.shape &&
+           one.strides == other.strides;
+  };
+  const std::function<bool(const Node &)> ends_here = [&](const Node &value) {
+    const auto readers = users(value.name);
+    return !graph_.is_result(value.name) && !readers.empty() &&
+           std::ranges::all_of(readers, [&](const Node *reader) {
+             return ops::is_inline(*reader) && elements::keeps_elements(graph_, *reader, value.name) &&
+                    (draft.members.contains(reader->name) || ends_here(*reader));
+           });
+  };
+  for (const Node &other : graph_.graph().nodes)
+    if (other.op == op::matmul && other.name != anchor.name && live(other.name) &&
+        !owner_.contains(other.name) && other.type() == anchor.type() &&
+        node(other.inputs[1]).type() == node(anchor.inputs[1]).type() &&
+        has_same(left_of(other), left_of(anchor)) && ends_here(other) &&
+        !depends_on(other.name, {anchor.name})) {
+      draft.members.insert(other.name);
+      return;
+    }
 }
 
 bool Partition::is_left_to_readers(const Node &last, const std::vector<std::string> &followers,

@@ -16,6 +16,9 @@ struct AnchorChoice {
   bool fuse = true;   ///< false: nothing before or behind it
   /// For convolutions by the library: channels-last memory.
   bool channels_last = false;
+  /// For products: the region also computes another product of the same left operand and the same shape that only its
+  /// epilogue reads, as the gate of a gated layer.
+  bool twin = false;
   bool operator==(const AnchorChoice &) const = default;
 };
 

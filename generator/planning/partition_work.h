@@ -33,6 +33,8 @@ private:
   /// Returns true where a value depends on one of `members`, with regions computed as a whole.
   bool depends_on(const std::string &value, const std::set<std::string> &members) const;
   void grow_epilogue(Draft &draft);
+  /// Adds the product that only the epilogue reads (AnchorChoice::twin), if there is one.
+  void add_twin(Draft &draft);
   /// Whether the last of an epilogue's nodes costs its readers less than one more value in memory.
   bool is_left_to_readers(const model::Node &last, const std::vector<std::string> &followers,
                           const std::string &anchor) const;

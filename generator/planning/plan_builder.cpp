@@ -4,6 +4,7 @@
 #include "generator/planning/aten_lowering.h"
 #include "generator/planning/channels_last.h"
 #include "generator/planning/layouts.h"
+#include "generator/planning/joined_launches.h"
 #include "generator/planning/memory_plan.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
@@ -170,7 +171,6 @@ private:
         if (const auto found = places_.find(name); found != places_.end())
           name = found->second;
       });
-      built_.kernels += std::holds_alternative<model::LaunchStep>(step);
       built_.plan.steps.push_back(std::move(step));
     }
     built.words = words_of(*graph_, built);
@@ -212,6 +212,7 @@ private:
       }
       built.configuration = configuration;
       take_source(*lowering, prefix);
+      bodies_.merge(lowering->bodies);
       for (model::Temporary &temporary : lowering->temporaries)
         built_.plan.temporaries.push_back(std::move(temporary));
       return lowering;
@@ -291,6 +292,10 @@ private:
 
   void finish() {
     model::Plan &plan = built_.plan;
+    join_launches(plan, bodies_);
+    built_.kernels = std::ranges::count_if(plan.steps, [](const model::Step &step) {
+      return std::holds_alternative<model::LaunchStep>(step);
+    });
     if (!built_.applied.is_pinned) // which temporaries fit into another depends on the sizes
       share_memory(plan);
     if (plan.source.empty())
@@ -305,7 +310,26 @@ private:
       plan.options.insert(plan.options.end(), {"--prec-div=false", "--prec-sqrt=false"});
     if (built_.applied.fast_math > 1)
       includes += ops::fast_functions();
+    if (facts_.overlapped_launches)
+      overlap_launches(plan);
     plan.source = includes + elements::ElementWriter::prelude() + plan.source;
+  }
+
+  /// Lets each launch begin while the one before it ends. Its kernel first lets the next one begin, which takes what
+  /// room is left, then waits until all memory of the launches before it is written.
+  static void overlap_launches(model::Plan &plan) {
+    constexpr std::string_view kKernel = "extern \"C\" __global__ ";
+    constexpr std::string_view kWait =
+        "\n  asm volatile(\"griddepcontrol.launch_dependents;\\ngriddepcontrol.wait;\" ::: \"memory\");";
+    for (std::size_t at = plan.source.find(kKernel); at != std::string::npos;
+         at = plan.source.find(kKernel, at + 1)) {
+      const std::size_t body = plan.source.find('{', at);
+      if (body != std::string::npos)
+        plan.source.insert(body + 1, kWait);
+    }
+    for (model::Step &step : plan.steps)
+      if (auto *launch = std::get_if<model::LaunchStep>(&step))
+        launch->overlapped = !launch->cooperative;
   }
 
   const PlanBuffers &buffers_;
@@ -313,6 +337,7 @@ private:
   BuiltPlan built_;
   const ops::GraphIndex *graph_ = nullptr;
   std::map<std::string, std::string> places_, sources_;
+  std::map<std::string, elements::KernelBody> bodies_; ///< by kernels
   std::set<std::string> headers_; ///< lines "#ifndef WARPWRIGHT_..." of the source
   std::vector<model::Update> late_updates_;
   int prefixes_ = 0;

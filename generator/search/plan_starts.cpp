@@ -1,6 +1,7 @@
 // Starts from the families' estimates, each a named state; see plan_starts.h.
 #include "generator/search/plan_starts.h"
 
+#include "arch/generations.h"
 #include "generator/elements/family.h"
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
@@ -96,6 +97,12 @@ public:
 private:
   bool network() const { return convolutions_ >= kNetwork; }
 
+  /// Two 16-bit products in one launch (families/matmul/matmul_half.cpp).
+  bool may_have_twin(const Node &node) const {
+    return node.op == op::matmul && facts_.tensor_cores == arch::TensorCores::Wgmma &&
+           model::size_bytes(node.type().dtype) == 2;
+  }
+
   void add(PlanStart start, bool fallback) {
     start.fallback = fallback;
     starts_.push_back(std::move(start));
@@ -118,6 +125,7 @@ private:
       if (!ops::is_product(node))
         continue;
       heavy_ = true;
+      guess_.choices.anchors[node.name].twin = may_have_twin(node);
       if (node.op == op::conv)
         flops_ += ops::cost_of(index, node).flops;
       const elements::Family *family = quickest_family(index, node, facts_);

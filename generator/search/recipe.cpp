@@ -14,7 +14,7 @@ json to_json(const Recipe &recipe) {
   json anchors = json::object();
   for (const auto &[name, choice] : recipe.choices.anchors)
     anchors[name] = {
-        {"family", choice.family}, {"fuse", choice.fuse}, {"channels_last", choice.channels_last}};
+        {"family", choice.family}, {"fuse", choice.fuse}, {"channels_last", choice.channels_last}, {"twin", choice.twin}};
   return {{"rewrites", recipe.rewrites},
           {"anchors", std::move(anchors)},
           {"fast_math", recipe.choices.fast_math},
@@ -26,7 +26,7 @@ Result<Recipe> recipe_from_json(const json &document) {
     Recipe recipe{document.at("rewrites"), {}};
     for (const auto &[name, choice] : document.at("anchors").items())
       recipe.choices.anchors[name] = {choice.at("family"), choice.at("fuse"),
-                                      choice.at("channels_last")};
+                                      choice.at("channels_last"), choice.value("twin", false)};
     document.at("configurations").get_to(recipe.choices.configurations);
     recipe.choices.fast_math = document.value("fast_math", 0);
     return recipe;

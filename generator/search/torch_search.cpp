@@ -192,6 +192,8 @@ struct DescentPolicy::State {
         with({other, true, false}, (ops::is_product(anchor) ? 1.0 : 0.2) * likely);
       }
     with({now.family, !now.fuse, now.channels_last}, 0.25);
+    if (now.twin)
+      with({now.family, now.fuse, now.channels_last, false}, 0.25);
     if (anchor.op == op::conv && now.family == elements::kLibraryFamily &&
         (facts.tf32 || now.channels_last))
       with({now.family, now.fuse, !now.channels_last}, 0.8);

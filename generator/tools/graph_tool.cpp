@@ -31,6 +31,7 @@ constexpr const char *kUsage =
     "for convolutions\n"
     "  --library OP[,OP]        all anchors of these ops by ATen; --channels-last: convolutions "
     "among them so\n"
+    "  --twin NAME             one launch with the product that only the anchor's epilogue reads\n"
     "  --alone NAME            fuse nothing with the anchor\n"
     "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
     "  --as-traced             no rewrites, and biases stay with their convolutions\n"
@@ -90,6 +91,8 @@ Result<Options> parse(int argc, char **argv) {
       choice.channels_last = choice.family == "channels_last";
       if (choice.channels_last)
         choice.family = kLibraryFamily;
+    } else if (word == "--twin") {
+      options.choices.anchors[value].twin = true;
     } else if (word == "--alone") {
       options.choices.anchors[value].fuse = false;
     } else if (word == "--region") {

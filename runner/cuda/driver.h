@@ -51,6 +51,23 @@ enum : int {
   kMaxSharedBytes = 97, ///< per block, with opt-in
 };
 
+/// CUlaunchAttribute and CUlaunchConfig of cuda.h.
+struct LaunchAttribute {
+  int id = 0;
+  char padding[4] = {};
+  union {
+    char bytes[64] = {};
+    int number;
+  };
+};
+struct LaunchConfig {
+  unsigned grid[3] = {}, block[3] = {}, shared_bytes = 0;
+  CUstream stream = nullptr;
+  LaunchAttribute *attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+inline constexpr int kProgrammaticStreamSerialization = 6;
+
 #define WARPWRIGHT_DRIVER_FUNCTIONS(X)                                                             \
   X(cuInit, "cuInit", Status(unsigned))                                                            \
   X(cuDriverGetVersion, "cuDriverGetVersion", Status(int *))                                       \
@@ -85,6 +102,8 @@ enum : int {
   X(cuLaunchKernel, "cuLaunchKernel",                                                              \
     Status(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
            CUstream, void **, void **))                                                            \
+  X(cuLaunchKernelEx, "cuLaunchKernelEx",                                                          \
+    Status(const LaunchConfig *, CUfunction, void **, void **))                                    \
   X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                        \
     Status(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
            CUstream, void **))                                                                     \

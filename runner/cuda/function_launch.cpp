@@ -108,6 +108,17 @@ Status start(const Driver &driver, CUfunction function, const LaunchOperation &l
     return driver.cuLaunchCooperativeKernel(
         function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
         launch.block[2], launch.shared_bytes, stream, arguments);
+  if (launch.overlapped) {
+    LaunchAttribute overlapped{.id = kProgrammaticStreamSerialization};
+    overlapped.number = 1;
+    const LaunchConfig config{{launch.grid[0], launch.grid[1], launch.grid[2]},
+                              {launch.block[0], launch.block[1], launch.block[2]},
+                              launch.shared_bytes,
+                              stream,
+                              &overlapped,
+                              1};
+    return driver.cuLaunchKernelEx(&config, function, arguments, nullptr);
+  }
   return driver.cuLaunchKernel(function, launch.grid[0], launch.grid[1], launch.grid[2],
                                launch.block[0], launch.block[1], launch.block[2],
                                launch.shared_bytes, stream, arguments, nullptr);

@@ -100,6 +100,7 @@ struct LaunchOperation {
   std::uint32_t shared_bytes = 0; ///< dynamic shared memory
   std::vector<ArgumentValue> arguments;
   bool cooperative = false; ///< all blocks run at once; Unsupported if the device cannot hold them
+  bool overlapped = false;  ///< may begin while the launch before it ends; its kernel waits itself
 };
 /// Sets `size_bytes` bytes from `address` on.
 struct FillOperation {

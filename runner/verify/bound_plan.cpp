@@ -76,7 +76,8 @@ bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Ta
                               .grid = step.grid,
                               .block = step.block,
                               .shared_bytes = step.shared_bytes,
-                              .cooperative = step.cooperative};
+                              .cooperative = step.cooperative,
+                              .overlapped = step.overlapped};
     for (const plan::Argument &argument : step.arguments)
       if (const auto *at = std::get_if<plan::PlaceArgument>(&argument)) {
         const BoundBuffer &buffer = bound(at->place);

@@ -243,15 +243,15 @@ class ExportedPlan:
     def executor(self, driver, functions):
         groups = [[self.launch(driver, functions, step) for step in group] for group in self.groups]
         addresses = [driver.address(name) for name in ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuMemsetD8Async", "cuCtxSetCurrent",
-                                                            "cuTensorMapEncodeTiled")]
+                                                            "cuTensorMapEncodeTiled", "cuLaunchKernelEx")]
         return self.extension.executor((groups, len(self.place), *addresses, driver.context()))
 
     def launch(self, driver, functions, step):
         if step[0] == "fill":
             _, name, byte = step
             return ("fill", self.place[name], byte, size_of(*self.tensors[name]))
-        _, kernel, grid, block, shared_bytes, arguments, *cooperative = step
-        function, together = functions[kernel], cooperative == [True]
+        _, kernel, grid, block, shared_bytes, arguments, *how = step
+        function, together, overlapped = functions[kernel], how == [True], how == ["overlapped"]
         if shared_bytes > DEFAULT_SHARED_BYTES:
             wanted, most = shared_bytes + driver.own_shared(function), driver.most_shared()
             if wanted > most:
@@ -262,7 +262,7 @@ class ExportedPlan:
             if wanted > held:
                 raise DoesNotFit(f"{kernel} needs {wanted} resident blocks, this device holds {held}")
         packed = [self.argument(*argument) for argument in arguments]
-        return ("launch", function, grid, block, shared_bytes, packed, together)
+        return ("launch", function, grid, block, shared_bytes, packed, together, overlapped)
 
     def argument(self, kind, value, offset=0, *map):
         if kind in ("buffer", "map"):

@@ -150,7 +150,8 @@ private:
     for (const plan::Argument &argument : launch.arguments)
       arguments +=
           ", " + std::visit([&](const auto &value) { return argument_text(value); }, argument);
-    steps_.body += std::string("  launch") + (launch.cooperative ? "_together" : "") +
+    const char *how = launch.cooperative ? "_together" : launch.overlapped ? "_overlapped" : "";
+    steps_.body += std::string("  launch") + how +
                    "(kernels->functions[" + std::to_string(launch.kernel) + "], " +
                    triple(launch.grid) + ", " + triple(launch.block) + ", " +
                    std::to_string(launch.shared_bytes) + ", stream" + arguments + ");\n";

@@ -86,7 +86,9 @@ private:
     return "(\"launch\", " + python_text(program_.kernels[launch.kernel].name) + ", " +
            triple(launch.grid) + ", " + triple(launch.block) + ", " +
            std::to_string(launch.shared_bytes) + ", [" + arguments +
-           (launch.cooperative ? "], True)" : "])");
+           (launch.cooperative  ? "], True)"
+            : launch.overlapped ? "], \"overlapped\")"
+                                : "])");
   }
 
   std::string text_of(const plan::Fill &fill) const {

@@ -40,7 +40,7 @@ def _warpwright_plans(source, plan):
         held = {name: one for one, (name, *_) in zip(tensors, plan["arguments"])}
         for name, dtype, shape in plan["results"] + plan["temporaries"]:
             held[name] = torch.empty(shape, dtype=getattr(torch, dtype), device=device)
-        for _, name, grid, block, shared, arguments in plan["steps"]:
+        for _, name, grid, block, shared, arguments, *_ in plan["steps"]:
             values = [held[value].view(-1)[offset[0]:] if as_ == "buffer" else value for as_, value, *offset in arguments]
             kernels[device][name](grid=grid, block=block, args=values, shared_mem=shared)
         return tuple(held[name] for name, *_ in plan["results"])

@@ -74,6 +74,19 @@ RegionResult judged(const std::string &key, const TorchOutcome &outcome, bool is
   return result;
 }
 
+/// What a search tried, in order, for whoever asks why a region has the plan that it has.
+json tried_in(const TorchOutcome &outcome) {
+  json tried = json::array();
+  for (const search::TorchVariant &variant : outcome.variants) {
+    const model::Verdict &verdict = variant.verdict;
+    tried.push_back({{"moves", variant.proposal.built.plan.moves},
+                     {"outcome", model::name(verdict.outcome)},
+                     {"message", verdict.message},
+                     {"us", verdict.candidate_time ? json(verdict.candidate_time->median_ns / 1e3) : json()}});
+  }
+  return tried;
+}
+
 /// The store's record of a plan. Errors: the plan has a step that PyTorch cannot do.
 Result<json> record_of(const json &job, const TorchOutcome &outcome, const RegionResult &result, const model::DeviceInfo &device) {
   const TorchTask &task = *outcome.task;
@@ -206,7 +219,8 @@ private:
       tell(result); // likewise
       return {};
     }
-    (*job)["searched"] = {{"outcome", result.outcome}, {"reason", result.reason}, {"ratio", result.ratio ? json(*result.ratio) : json()}};
+    (*job)["searched"] = {{"outcome", result.outcome}, {"reason", result.reason}, {"ratio", result.ratio ? json(*result.ratio) : json()},
+                          {"tried", tried_in(outcome)}};
     if (auto written = store_.write(Store::Kind::Job, key, *job); !written)
       return written;
     tell(result);

@@ -63,6 +63,9 @@ struct LaunchStep {
   /// once. A launch that does not fit is refused before it starts; generated kernels do not trap or
   /// wait forever.
   bool cooperative = false;
+  /// The launch may begin while the one before it ends (programmatic dependent launch): its kernel
+  /// executes griddepcontrol.wait before it touches memory.
+  bool overlapped = false;
   bool operator==(const LaunchStep &) const = default;
 };
 

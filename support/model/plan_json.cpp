@@ -133,6 +133,8 @@ json step_json(const Step &step) {
                    {"arguments", std::move(arguments)}};
   if (launch.cooperative) // absent if false, so that older plans keep their hashes
     document["cooperative"] = true;
+  if (launch.overlapped)
+    document["overlapped"] = true;
   return {{"launch", std::move(document)}};
 }
 
@@ -165,6 +167,7 @@ Result<Step> step_from(const json &document, const std::string &where) {
   step.block = *block;
   step.shared_bytes = *shared;
   step.cooperative = launch.value("cooperative", false);
+  step.overlapped = launch.value("overlapped", false);
   const json arguments = launch.value("arguments", json::array());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     step.arguments.push_back(

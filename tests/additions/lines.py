@@ -49,7 +49,7 @@ VIEW_TWIN = '''  if (op == "channel_shuffle") {
     });
   }
 '''
-GENERATION = '    {121, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Example, true, true, false, true},\n'
+GENERATION = '    {121, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Example, true, true, false, true, true},\n'
 OWN_TEXT = '''    {arch::TensorCores::Example, "warpwright_mma_example",
 #include "generator/device/mma_example.cuh.inc"
     },

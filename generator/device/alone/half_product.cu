@@ -21,15 +21,17 @@ struct Wgmma {
 
 template <int kShared> struct Config {
   using Multiply = Wgmma;
-  static constexpr int kGroupM = 64, kTileN = 16, kTogether = kShared, kStages = 4, kSwapped = kShared;
+  static constexpr int kGroupM = 64, kTileN = 16, kTogether = kShared, kStages = 4, kSwapped = 0, kTwins = kShared;
   static constexpr int kAlongA = 0, kAlongB = 1, kRows = 1000, kColumns = 50, kDepth = 700, kBatches = 6, kSplits = 2, kPart = 6;
   static constexpr int kInnerA = 2, kInnerStepA = 1, kOuterStepA = 1, kInnerB = 1, kInnerStepB = 0, kOuterStepB = 0;
 };
 
 template <class C> __device__ void multiply(const warpwright_half::Map &a, const warpwright_half::Map &b, float *c) {
   warpwright_half::Product<C>::template run<4>(
-      a, b, [&](int tile_m, int, int &first_k, int &) { first_k = tile_m > first_k ? tile_m : first_k; },
-      [&](int batch, int split, int row, int column, const float (&values)[4]) { c[batch + split + row + column] = values[0]; });
+      blockIdx.x, gridDim.x, a, b, b, [&](int tile_m, int, int &first_k, int &) { first_k = tile_m > first_k ? tile_m : first_k; },
+      [&](int batch, int split, int row, int column, const float (&values)[4], const float (&others)[4]) {
+        c[batch + split + row + column] = values[0] + others[1];
+      });
 }
 
 __global__ void __launch_bounds__(384, 1) multiply_together(const __grid_constant__ warpwright_half::Map a,

@@ -43,6 +43,8 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   const auto algorithm = elements::setting_of(configuration, "algorithm", 0, 4);
   if (!algorithm)
     return std::unexpected(algorithm.error());
+  if (problem->twin_b && static_cast<MatmulAlgorithm>(*algorithm) != MatmulAlgorithm::Half)
+    return fail("two products in one launch need 16-bit operands in memory");
   switch (static_cast<MatmulAlgorithm>(*algorithm)) {
   case MatmulAlgorithm::Rows:
     return lower_matmul_rows(index, region, *problem, configuration, prefix);

@@ -194,19 +194,21 @@ struct Model {
         for (const int together : {1, 0})
           half(group_m, n, together, 0);
     for (const int n : {16, 32, 64})
-      if (problem.rows <= 64)
+      if (problem.rows <= 64 && !problem.twin_b)
         half(64, n, 1, 1);
   }
 
   void half(int group_m, int n, int together, int swapped) {
-    if (!(swapped ? problem.a : problem.b).along_k && n % 64 != 0)
-      return; // the right operand comes in chunks of 64 columns
+    const int columns = problem.twin_b ? n / 2 : n; // of the result
+    if (columns % ((swapped ? problem.a : problem.b).along_k ? 32 : 64) != 0 && columns >= 32)
+      return; // the right operand comes in chunks of so many columns
     const int m = together ? 2 * group_m : group_m;
     const int stages =
         std::min(kHalfMostStages, static_cast<int>(device.shared_bytes_block - kHalfOtherBytes) /
                                       half_stage_bytes(m, n));
-    const double blocks = swapped ? tiles(n, m) : tiles(m, n);
-    for (const int splits : splits_for(blocks, 1, static_cast<int>(problem.depth / 512) + 1)) {
+    const double blocks = swapped ? tiles(n, m) : tiles(m, columns);
+    const int most_splits = problem.twin_b ? 1 : static_cast<int>(problem.depth / 512) + 1;
+    for (const int splits : splits_for(blocks, 1, most_splits)) {
       const double chunks = std::ceil(static_cast<double>(problem.depth) / 64 / splits);
       const double used = std::min<double>(device.multiprocessors, blocks * splits);
       const double multiply = m * 64.0 * std::max(n, 64) / 2048 / rates.half_cycles;
@@ -255,17 +257,19 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
                                                            const elements::DeviceFacts &device,
                                                            std::size_t most) {
   Model model{problem, device, device.rates.matmul, {}};
-  model.simt();
-  model.rows();
-  if (problem.type == "float") {
+  if (!problem.twin_b) {
+    model.simt();
+    model.rows();
+  }
+  if (problem.type == "float" && !problem.twin_b) {
     if (problem.dtype == model::Dtype::Float32 && device.has_tensor_cores())
       model.split_tf32();
     if (device.tensor_cores == arch::TensorCores::Wgmma)
       model.packed();
-    if (device.tensor_cores == arch::TensorCores::Wgmma &&
-        model::size_bytes(problem.dtype) == 2 && can_map(problem))
-      model.half();
   }
+  if (problem.type == "float" && device.tensor_cores == arch::TensorCores::Wgmma &&
+      model::size_bytes(problem.dtype) == 2 && can_map(problem))
+    model.half();
   std::ranges::sort(model.guesses, {}, &Guess::us);
   std::vector<elements::Configuration> result;
   std::map<int, std::size_t> listed;

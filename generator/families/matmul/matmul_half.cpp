@@ -24,14 +24,44 @@ struct @PREFIX@_product {
   using Multiply = @PREFIX@_wgmma;
   static constexpr int @SIZES@;
 };
-extern "C" __global__ void __launch_bounds__(384, 1) @PREFIX@_multiply(@PARAMETERS@) {
-  warpwright_half::Product<@PREFIX@_product>::run<@WIDE@>(map_a, map_b,
+__device__ __forceinline__ void @PREFIX@_body(const int block, const int blocks, @BODY_PARAMETERS@) {
+  warpwright_half::Product<@PREFIX@_product>::run<@WIDE@>(block, blocks, map_a, map_b, @MAP_TWIN@,
       [&](const int @TILES@, int &first_k, int &last_k) {
 @FILL@      },
-      [&](const int batch, const int split, const int @PLACE@, const float (&values)[@WIDE@]) {
+      [&](const int batch, const int split, const int @PLACE@, const float (&values)[@WIDE@],
+          [[maybe_unused]] const float (&others)[@WIDE@]) {
 @STORE@      });
 }
 )cuda";
+
+constexpr std::string_view kMultiply =
+    R"cuda(extern "C" __global__ void __launch_bounds__(384, 1) @PREFIX@_multiply(@PARAMETERS@) {
+  @PREFIX@_body(blockIdx.x, gridDim.x, @NAMES@);
+}
+)cuda";
+constexpr std::string_view kMapParameter = "const __grid_constant__ warpwright_half::Map ",
+                           kMapReference = "const warpwright_half::Map &";
+
+std::vector<std::string> map_parameters(std::string_view type, bool twins) {
+  std::vector<std::string> result;
+  for (const char *name : {"map_a", "map_b", "map_twin"})
+    if (twins || result.size() < 2)
+      result.push_back(std::string(type) + name);
+  return result;
+}
+
+/// Type and name of each of a kernel's parameters.
+std::vector<elements::KernelBody::Parameter> parameters_in(const std::string &declarations) {
+  std::vector<elements::KernelBody::Parameter> result;
+  for (std::size_t at = 0; at < declarations.size();) {
+    const std::size_t end = std::min(declarations.find(", ", at), declarations.size());
+    const std::string one = declarations.substr(at, end - at);
+    const std::size_t name = one.rfind(' ') + 1;
+    result.push_back({one.substr(0, name), one.substr(name)});
+    at = end + 2;
+  }
+  return result;
+}
 
 /// An operand as the copy engine reads it, and the steps from batch to batch.
 struct Mapped {
@@ -106,7 +136,9 @@ Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand
 
 bool can_map(const MatmulProblem &problem) {
   return mapped(problem, problem.a, problem.rows, kStepK) &&
-         mapped(problem, problem.b, problem.columns, kStepK);
+         mapped(problem, problem.b, problem.columns, kStepK) &&
+         (!problem.twin_b || (mapped(problem, *problem.twin_b, problem.columns, kStepK) &&
+                              problem.twin_b->along_k == problem.b.along_k));
 }
 
 Result<elements::Lowering>
@@ -137,19 +169,35 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
   const std::int64_t rows = swapped ? problem.columns : problem.rows,
                      columns = swapped ? problem.rows : problem.columns;
   const int tile_m = together ? group_m * kGroups : group_m;
+  const bool twins = problem.twin_b.has_value();
+  const int width = twins ? tile_n / 2 : tile_n; // columns of the result in a tile
   const int shared = stages * half_stage_bytes(tile_m, tile_n) + kHalfOtherBytes;
-  if (group_m % 64 != 0 || tile_n % (tile_n < 32 ? 16 : 32) != 0 || group_m * tile_n > 64 * 256 ||
-      (!b.along_k && tile_n % 64 != 0) || shared > device.shared_bytes_block)
+  if (group_m % 64 != 0 || width % (width < 32 ? 16 : 32) != 0 || group_m * tile_n > 64 * 256 ||
+      (!b.along_k && width % 64 != 0) || shared > device.shared_bytes_block)
     return fail("a tile of " + std::to_string(tile_m) + " x " + std::to_string(tile_n) + " in " +
                 std::to_string(stages) + " stages does not fit");
   auto map_a = TRY(mapped(problem, a, rows, tile_m));
-  auto map_b = TRY(mapped(problem, b, columns, tile_n));
+  auto map_b = TRY(mapped(problem, b, columns, width));
+  if (twins && (swapped || at["splits"] > 1 || problem.twin_b->along_k != b.along_k))
+    return fail("two products are not swapped, nor split, and their right operands lie alike");
+  std::optional<Mapped> map_twin;
+  if (twins) {
+    map_twin = TRY(mapped(problem, *problem.twin_b, columns, width));
+    map_twin->argument.buffer =
+        region.inputs[static_cast<std::size_t>(problem.twin_b->plain->input)];
+  }
   map_a.argument.buffer = region.inputs[static_cast<std::size_t>(a.plain->input)];
   map_b.argument.buffer = region.inputs[static_cast<std::size_t>(b.plain->input)];
-  const std::string fill = fill_text(index, region, problem, swapped ? tile_n : tile_m,
-                                     swapped ? tile_m : tile_n);
+  const std::string fill =
+      fill_text(index, region, problem, swapped ? width : tile_m, swapped ? tile_m : width);
 
   MatmulText text(index, region, problem);
+  const int wide = text.store_wide();
+  std::vector<std::string> twin_lanes;
+  for (int i = 0; i < wide; ++i)
+    twin_lanes.push_back("others[" + std::to_string(i) + "]");
+  if (twins)
+    text.writer().bind(problem.twin, twin_lanes);
   const std::int64_t chunks = elements::ceil_divide(problem.depth, kStepK);
   const std::int64_t part = elements::ceil_divide(chunks, at["splits"]);
   const int splits = static_cast<int>(elements::ceil_divide(chunks, part));
@@ -164,6 +212,7 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
                                                {"kTogether", together},
                                                {"kStages", stages},
                                                {"kSwapped", swapped},
+                                               {"kTwins", twins},
                                                {"kAlongA", a.along_k},
                                                {"kAlongB", b.along_k},
                                                {"kRows", rows},
@@ -178,21 +227,35 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
                                                {"kInnerB", map_b.inner},
                                                {"kInnerStepB", map_b.inner_step},
                                                {"kOuterStepB", map_b.outer_step}})},
-           {"PARAMETERS", product.parameters({"const __grid_constant__ warpwright_half::Map map_a",
-                                              "const __grid_constant__ warpwright_half::Map map_b"})},
+           {"BODY_PARAMETERS", product.parameters(map_parameters(kMapReference, twins))},
+           {"MAP_TWIN", twins ? "map_twin" : "map_b"},
            {"TILES", swapped ? "tile_n, const int tile_m" : "tile_m, const int tile_n"},
            {"FILL", fill},
            {"PLACE", swapped ? "column, const int row" : "row, const int column"},
-           {"WIDE", std::to_string(text.store_wide())},
-           {"STORE", text.store_body(text.store_wide(), splits)}});
+           {"WIDE", std::to_string(wide)},
+           {"STORE", text.store_body(wide, splits)}});
+  const std::string parameters = product.parameters(map_parameters(kMapParameter, twins));
+  elements::KernelBody body{prefix + "_body", parameters_in(parameters), {}};
+  std::string names;
+  for (const elements::KernelBody::Parameter &parameter : body.parameters)
+    names += (names.empty() ? "" : ", ") + parameter.name;
+  body.kernel_text = elements::fill_places(
+      kMultiply, {{"PREFIX", prefix}, {"PARAMETERS", parameters}, {"NAMES", names}});
+  product.lowering.source += body.kernel_text;
+  product.lowering.bodies.emplace(prefix + "_multiply", std::move(body));
   const std::int64_t items = elements::ceil_divide(rows, tile_m) *
-                             elements::ceil_divide(columns, tile_n) * splits * problem.batches();
+                             elements::ceil_divide(columns, width) * splits * problem.batches();
   const std::int64_t blocks = std::min<std::int64_t>(items, device.multiprocessors);
-  product.add_multiply(blocks, kThreads, shared, {map_a.argument.buffer, map_b.argument.buffer});
+  std::vector<model::BufferArgument> maps{map_a.argument, map_b.argument};
+  if (twins)
+    maps.push_back(map_twin->argument);
+  std::vector<std::string> mapped_buffers;
+  for (const model::BufferArgument &map : maps)
+    mapped_buffers.push_back(map.buffer);
+  product.add_multiply(blocks, kThreads, shared, mapped_buffers);
   auto &arguments = std::get<model::LaunchStep>(product.lowering.steps.back()).arguments;
   const std::size_t first = text.writer().arguments().size();
-  arguments.at(first) = map_a.argument;
-  arguments.at(first + 1) = map_b.argument;
+  std::ranges::copy(maps, arguments.begin() + static_cast<std::ptrdiff_t>(first));
   return product.finish();
 }
 

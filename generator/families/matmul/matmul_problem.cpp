@@ -292,6 +292,12 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
                          problem.a_shape.size() - 2, folded);
   problem.b = operand_of(index, region, problem, node.inputs[1], problem.b_shape.size() - 2,
                          problem.b_shape.size() - 1, false);
+  for (const std::string &name : region.nodes)
+    if (const model::Node &other = index.node(name); other.op == op::matmul && name != region.anchor) {
+      problem.twin = name;
+      problem.twin_b = operand_of(index, region, problem, other.inputs[1], problem.b_shape.size() - 2,
+                                  problem.b_shape.size() - 1, false);
+    }
   return problem;
 }
 

@@ -37,6 +37,9 @@ struct MatmulProblem {
   model::Shape batch;    ///< batch dimensions of the result that are not rows
   model::Shape row_dims; ///< dimensions of the result that `rows` flattens
   MatmulOperand a, b;
+  /// The right operand of a second product that the region computes with the same left operand; `twin` is its node.
+  std::optional<MatmulOperand> twin_b;
+  std::string twin;
   model::Dtype dtype = model::Dtype::Float32; ///< of the result
   std::string type;                           ///< C++ type of the computation
 

@@ -38,6 +38,7 @@ struct Launch {
   void *function = nullptr; ///< null: a fill
   unsigned grid[3] = {}, block[3] = {}, shared_bytes = 0;
   bool cooperative = false;        ///< all blocks at once; the caller has checked that they fit
+  bool overlapped = false;         ///< may begin while the launch before it ends
   std::vector<std::string> values; ///< the arguments' bytes
   std::vector<void *> pointers;    ///< pointers to the elements of `values`
   struct Patch {
@@ -51,15 +52,33 @@ struct Launch {
   uint8_t byte = 0;
 };
 
+/// CUlaunchAttribute and CUlaunchConfig of cuda.h.
+struct LaunchAttribute {
+  int id = 6; ///< CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+  char padding[4] = {};
+  union {
+    char bytes[64] = {};
+    int number;
+  };
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_bytes;
+  void *stream;
+  LaunchAttribute *attributes;
+  unsigned attribute_count;
+};
+
 struct Executor {
   using LaunchKernel = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                unsigned, void *, void **, void **);
   using LaunchTogether = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                  unsigned, void *, void **);
+  using LaunchConfigured = int (*)(const LaunchConfig *, void *, void **, void **);
   using Fill = int (*)(unsigned long long, unsigned char, size_t, void *);
   using SetContext = int (*)(void *);
   LaunchKernel launch_kernel = nullptr;
   LaunchTogether launch_together = nullptr;
+  LaunchConfigured launch_configured = nullptr; ///< null: the driver is older than CUDA 11.8
   Fill fill = nullptr;
   SetContext set_context = nullptr;
   TensorMap::Encode encode_map = nullptr; ///< null: the driver has no tensor maps
@@ -87,6 +106,17 @@ inline int start_launch(const Executor &executor, Launch &launch, const uint64_t
     return executor.launch_together(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                     launch.block[0], launch.block[1], launch.block[2],
                                     launch.shared_bytes, stream, launch.pointers.data());
+  if (launch.overlapped && executor.launch_configured) {
+    LaunchAttribute overlapped;
+    overlapped.number = 1;
+    const LaunchConfig config{{launch.grid[0], launch.grid[1], launch.grid[2]},
+                              {launch.block[0], launch.block[1], launch.block[2]},
+                              launch.shared_bytes,
+                              stream,
+                              &overlapped,
+                              1};
+    return executor.launch_configured(&config, launch.function, launch.pointers.data(), nullptr);
+  }
   return executor.launch_kernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                 launch.block[0], launch.block[1], launch.block[2],
                                 launch.shared_bytes, stream, launch.pointers.data(), nullptr);
@@ -122,7 +152,7 @@ inline TensorMap map_of(PyObject *description) {
 }
 
 /// @param description ("launch", function, grid, block, shared bytes, [bytes or (place, offset in
-///        bytes) or (place, offset in bytes, map)], cooperative) or ("fill", place, byte, bytes)
+///        bytes) or (place, offset in bytes, map)], cooperative, overlapped) or ("fill", place, byte, bytes)
 inline Launch launch_of(PyObject *description) {
   Launch launch;
   if (text(item(description, 0).get()) == "fill") {
@@ -138,6 +168,7 @@ inline Launch launch_of(PyObject *description) {
   }
   launch.shared_bytes = static_cast<unsigned>(integer_at(description, 4));
   launch.cooperative = integer_at(description, 6) != 0;
+  launch.overlapped = integer_at(description, 7) != 0;
   const Object arguments = item(description, 5);
   for (Py_ssize_t i = 0; i < length(arguments.get()); ++i) {
     const Object argument = item(arguments.get(), i);

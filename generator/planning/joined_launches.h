@@ -1,0 +1,14 @@
+// Launches that do not depend on each other, put into one: each gets a range of the blocks. Products of one left
+// operand (queries, keys and values) are such launches; each by itself would often fill a part of the GPU.
+#pragma once
+
+#include "generator/elements/family.h"
+#include "support/model/plan.h"
+
+namespace warpwright::planning {
+
+/// Joins launches of kernels with bodies (elements::KernelBody) where nothing between them touches their buffers.
+/// @param bodies by the kernels' names
+void join_launches(model::Plan &plan, const std::map<std::string, elements::KernelBody> &bodies);
+
+} // namespace warpwright::planning
