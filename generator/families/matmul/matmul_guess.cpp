@@ -186,8 +186,8 @@ struct Model {
       }
   }
 
-  /// Products of 16-bit operands in memory. The tensor cores or the copies from the second-level cache bound a tile; two
-  /// groups that share a tile do not hide the time of storing it.
+  /// Products of 16-bit operands in memory. The tensor cores or the copies from the second-level cache bound a tile's
+  /// sum; what is computed behind it takes its time on ordinary cores.
   void half() {
     for (const int group_m : {64, 128})
       for (int n = 64; n <= 256 * 64 / group_m; n += 32)
@@ -213,11 +213,15 @@ struct Model {
       const double used = std::min<double>(device.multiprocessors, blocks * splits);
       const double multiply = m * 64.0 * std::max(n, 64) / 2048 / rates.half_cycles;
       const double copy = half_stage_bytes(m, n) * used / rates.tile_bytes;
-      const double all = waves(blocks * splits, 1);
-      const double store = (together ? all : 1) * m * n / rates.stored_elements;
+      const double all = waves(blocks * splits, 1), sum = chunks * std::max(multiply, copy);
+      // Partial sums are stored as they are.
+      const double store = m * (n / rates.stored_elements +
+                                (splits > 1 ? 0 : columns * problem.epilogue_cost / rates.epilogue_operations));
+      // While one of two groups stores, the other multiplies.
+      const double tile = together ? sum + store : std::max(sum, (sum + store) / 2);
+      const double first = together ? 0 : sum + store - tile; // of the first and the last tile, which nothing hides
       add(MatmulAlgorithm::Half,
-          std::max(all * chunks * std::max(multiply, copy) + store + rates.block_us,
-                   bytes() / 2 / rates.bytes),
+          std::max(all * tile + first + rates.block_us, bytes() / 2 / rates.bytes),
           splits,
           {{"group_m", group_m},
            {"tile_n", n},

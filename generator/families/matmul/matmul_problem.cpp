@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace warpwright::families::matmul {
 namespace {
@@ -292,6 +293,14 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
                          problem.a_shape.size() - 2, folded);
   problem.b = operand_of(index, region, problem, node.inputs[1], problem.b_shape.size() - 2,
                          problem.b_shape.size() - 1, false);
+  std::set<std::string> behind{region.anchor};
+  for (const std::string &name : region.nodes) {
+    const model::Node &follower = index.node(name);
+    if (std::ranges::any_of(follower.inputs, [&](const auto &input) { return behind.contains(input); })) {
+      behind.insert(name);
+      problem.epilogue_cost += ops::recompute_cost(follower);
+    }
+  }
   for (const std::string &name : region.nodes)
     if (const model::Node &other = index.node(name); other.op == op::matmul && name != region.anchor) {
       problem.twin = name;

@@ -40,6 +40,7 @@ struct MatmulProblem {
   /// The right operand of a second product that the region computes with the same left operand; `twin` is its node.
   std::optional<MatmulOperand> twin_b;
   std::string twin;
+  int epilogue_cost = 0; ///< of an element behind the product, in units of ops::recompute_cost()
   model::Dtype dtype = model::Dtype::Float32; ///< of the result
   std::string type;                           ///< C++ type of the computation
 
