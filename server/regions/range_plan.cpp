@@ -161,20 +161,22 @@ public:
     for (const auto &[name, symbol] : region_.symbols)
       if (auto chosen = choose_samples(name, symbol, samples); !chosen)
         return chosen;
-    std::vector<Sizes> traced = samples;
-    traced.push_back(high_);
+    // The best's choices may need sizes that divide, or rows that fit into registers. Others are what the families
+    // prefer at sizes that are primes, at large primes, and at the largest.
+    std::vector<Sizes> preferred{samples[kSamples / 2]};
     if (const auto large = primes_below_high())
-      traced.push_back(*large);
+      preferred.push_back(*large);
+    preferred.push_back(high_);
+    std::vector<Sizes> traced = samples;
+    traced.insert(traced.end(), preferred.begin(), preferred.end());
     if (auto done = writer_.trace(traced); !done)
       return done;
     auto written = write_all(samples, planning::pinned_choices(best));
-    // The best's choices may need sizes that divide, or rows that fit into registers. Others are what the families
-    // prefer at sizes that are primes, and at the largest.
-    for (const Sizes &preferred : {samples[kSamples / 2], high_}) {
+    for (const Sizes &sizes : preferred) {
       if (written)
         break;
       const std::string why = written.error().message;
-      const auto other = writer_.write(preferred, writer_.recipe().choices);
+      const auto other = writer_.write(sizes, writer_.recipe().choices);
       if (!other)
         return std::unexpected(other.error());
       written = write_all(samples, planning::pinned_choices(other->built));
