@@ -33,8 +33,14 @@ struct KernelBody {
   };
   std::string function;
   std::vector<Parameter> parameters;
-  std::string kernel_text; ///< of the kernel, as the source holds it
+  std::string kernel_text;  ///< of the kernel, as the source holds it
+  bool takes_fewer = false; ///< threads of a larger block may leave it out: they do not wait for each other
 };
+
+/// Type and name of each parameter of a kernel, of declarations such as "const float *in0, float *out0".
+std::vector<KernelBody::Parameter> parameters_in(const std::string &declarations);
+/// The names as arguments: "in0, out0".
+std::string names_of(const std::vector<KernelBody::Parameter> &parameters);
 
 struct Lowering {
   std::string source; ///< kernels as extern "C" __global__, names starting with the region's prefix

@@ -69,6 +69,25 @@ std::vector<model::Argument> arguments_with(const ElementWriter &writer,
   return arguments;
 }
 
+std::vector<KernelBody::Parameter> parameters_in(const std::string &declarations) {
+  std::vector<KernelBody::Parameter> result;
+  for (std::size_t at = 0; at < declarations.size();) {
+    const std::size_t end = std::min(declarations.find(", ", at), declarations.size());
+    const std::string one = declarations.substr(at, end - at);
+    const std::size_t name = one.find_last_of(" *&") + 1;
+    result.push_back({one.substr(0, name), one.substr(name)});
+    at = end + 2;
+  }
+  return result;
+}
+
+std::string names_of(const std::vector<KernelBody::Parameter> &parameters) {
+  std::string names;
+  for (const KernelBody::Parameter &parameter : parameters)
+    names += (names.empty() ? "" : ", ") + parameter.name;
+  return names;
+}
+
 model::LaunchStep launch_of(std::string kernel, std::int64_t grid_x, std::int64_t block,
                             std::vector<model::Argument> arguments, std::int64_t shared_bytes,
                             std::int64_t grid_y, std::int64_t grid_z) {

@@ -41,7 +41,8 @@ Touched touched_by(model::Step &step, const Bodies &bodies) {
 
 class Joining {
 public:
-  Joining(model::Plan &plan, const Bodies &bodies) : plan_(plan), bodies_(bodies) {}
+  Joining(model::Plan &plan, const Bodies &bodies, std::int64_t most_threads)
+      : plan_(plan), bodies_(bodies), most_threads_(most_threads) {}
 
   void run() {
     for (std::size_t first = 0; first < plan_.steps.size(); ++first)
@@ -53,7 +54,20 @@ public:
 private:
   const model::LaunchStep *launch_at(std::size_t i) const {
     const auto *launch = std::get_if<model::LaunchStep>(&plan_.steps[i]);
-    return launch && bodies_.contains(launch->kernel) ? launch : nullptr;
+    const auto body = launch ? bodies_.find(launch->kernel) : bodies_.end();
+    if (body == bodies_.end() ||
+        (body->second.takes_fewer && number(launch->grid[0]) * number(launch->block[0]) > most_threads_))
+      return nullptr;
+    return launch;
+  }
+
+  static std::int64_t number(const symbolic::Expression &value) { return value.evaluate({}).value_or(1); }
+
+  /// Whether the two may have one block size.
+  bool fit(const model::LaunchStep &one, const model::LaunchStep &other) const {
+    const bool take_fewer = bodies_.at(one.kernel).takes_fewer && bodies_.at(other.kernel).takes_fewer;
+    return take_fewer || (one.block == other.block && !bodies_.at(one.kernel).takes_fewer &&
+                          !bodies_.at(other.kernel).takes_fewer);
   }
 
   /// Steps that may run with the step `first`, which comes first.
@@ -69,7 +83,7 @@ private:
       const bool is_free = std::ranges::none_of(before.begin(), before.end() - 1, [&](const Touched &other) {
         return other.meets(before.back());
       });
-      if (is_free && launch_at(i) && launch_at(i)->block == launch_at(first)->block)
+      if (is_free && launch_at(i) && fit(*launch_at(first), *launch_at(i)))
         group.push_back(i);
     }
     return group;
@@ -78,32 +92,37 @@ private:
   void join(const std::vector<std::size_t> &group) {
     model::LaunchStep joined;
     std::string parameters, calls;
-    std::int64_t blocks = 0, shared = 0;
-    for (std::size_t number = 0; number < group.size(); ++number) {
-      const model::LaunchStep &launch = *launch_at(group[number]);
+    std::int64_t blocks = 0, shared = 0, threads = 0;
+    for (const std::size_t step : group)
+      threads = std::max(threads, number(launch_at(step)->block[0]));
+    for (std::size_t at = 0; at < group.size(); ++at) {
+      const model::LaunchStep &launch = *launch_at(group[at]);
       const elements::KernelBody &body = bodies_.at(launch.kernel);
-      const std::int64_t own = launch.grid[0].evaluate({}).value_or(1);
+      const std::int64_t own = number(launch.grid[0]), own_threads = number(launch.block[0]);
       std::string arguments;
       for (const elements::KernelBody::Parameter &parameter : body.parameters) {
-        const std::string renamed = parameter.name + "_" + std::to_string(number);
+        const std::string renamed = parameter.name + "_" + std::to_string(at);
         parameters += (parameters.empty() ? "" : ", ") + parameter.type + renamed;
         arguments += ", " + renamed;
       }
-      calls += std::string(number ? "  else " : "  ") +
-               (number + 1 < group.size() ? "if (block < " + std::to_string(blocks + own) + ")\n    " : "\n    ") +
-               body.function + "(block - " + std::to_string(blocks) + ", " + std::to_string(own) + arguments + ");\n";
+      const std::string guard = own_threads < threads ? "if (threadIdx.x < " + std::to_string(own_threads) + ") " : "";
+      calls += (at + 1 < group.size() ? "  if (block < " + std::to_string(blocks + own) + ") {\n    " : "  {\n    ") +
+               guard + body.function + "(block - " + std::to_string(blocks) + ", " + std::to_string(own) + arguments + ");\n    return;\n  }\n";
       blocks += own;
       shared = std::max(shared, launch.shared_bytes.evaluate({}).value_or(0));
       joined.arguments.insert(joined.arguments.end(), launch.arguments.begin(), launch.arguments.end());
-      joined.block = launch.block;
     }
+    const bool takes_fewer = bodies_.at(launch_at(group.front())->kernel).takes_fewer;
+    joined.block = {symbolic::Expression(threads), symbolic::Expression(1), symbolic::Expression(1)};
     const std::string text = "(" + parameters + ") {\n  const int block = blockIdx.x;\n" + calls + "}\n";
     const auto [known, added] = kernels_.try_emplace(text, "joined_" + std::to_string(kernels_.size()));
     joined.kernel = known->second;
     joined.grid[0] = symbolic::Expression(blocks);
     joined.shared_bytes = symbolic::Expression(shared);
+    // Kernels whose warps divide the registers among them need to be alone on a multiprocessor.
+    const std::string bounds = takes_fewer ? "" : ", 1";
     if (added)
-      plan_.source += "extern \"C\" __global__ void __launch_bounds__(" + joined.block[0].text() + ", 1) " +
+      plan_.source += "extern \"C\" __global__ void __launch_bounds__(" + joined.block[0].text() + bounds + ") " +
                       joined.kernel + text;
     plan_.steps[group.front()] = std::move(joined);
     for (std::size_t i = group.size(); i-- > 1;)
@@ -124,11 +143,14 @@ private:
 
   model::Plan &plan_;
   const Bodies &bodies_;
+  const std::int64_t most_threads_;
   std::map<std::string, std::string> kernels_; ///< names by their texts
 };
 
 } // namespace
 
-void join_launches(model::Plan &plan, const Bodies &bodies) { Joining(plan, bodies).run(); }
+void join_launches(model::Plan &plan, const Bodies &bodies, std::int64_t most_threads) {
+  Joining(plan, bodies, most_threads).run();
+}
 
 } // namespace warpwright::planning

@@ -9,6 +9,9 @@ namespace warpwright::planning {
 
 /// Joins launches of kernels with bodies (elements::KernelBody) where nothing between them touches their buffers.
 /// @param bodies by the kernels' names
-void join_launches(model::Plan &plan, const std::map<std::string, elements::KernelBody> &bodies);
+/// @param most_threads of a launch that is joined if its block may be smaller than the other's: a large one gains
+///        nothing, and may have fewer threads at a time for the other's registers
+void join_launches(model::Plan &plan, const std::map<std::string, elements::KernelBody> &bodies,
+                   std::int64_t most_threads);
 
 } // namespace warpwright::planning

@@ -229,9 +229,6 @@ bool Partition::is_left_to_readers(const Node &last, const std::vector<std::stri
   if (ops::is_view(last))
     return true;
   const std::int64_t elements = model::elements_of(last.type().shape);
-  const bool is_wider_copy =
-      last.op == op::cast && model::size_bytes(last.type().dtype) >
-                                 model::size_bytes(node(last.inputs[0]).type().dtype);
   // Others want what it is computed from, so that it would be one more value to store.
   const auto is_stored_anyway = [&](std::string value) {
     const auto is_read_outside = [&](const Node *user) {
@@ -244,15 +241,18 @@ bool Partition::is_left_to_readers(const Node &last, const std::vector<std::stri
     }
     return true;
   };
-  const auto costs_readers_little = [&](const std::string &input) {
-    return is_member(input) ? is_stored_anyway(input)
-                            : 2 * model::elements_of(node(input).type().shape) <= elements;
+  const std::function<bool(const std::string &)> is_at_hand = [&](const std::string &input) {
+    if (!is_member(input))
+      return 2 * model::elements_of(node(input).type().shape) <= elements;
+    return is_stored_anyway(input) ||
+           (input != anchor && std::ranges::all_of(node(input).inputs, is_at_hand));
   };
   const auto is_stored = [&](const std::string &name) {
-    return name != last.name && (is_member(name) || in_memory(name));
+    return in_memory(name) || (is_member(name) && is_stored_anyway(name));
   };
-  return is_wider_copy || (std::ranges::all_of(last.inputs, costs_readers_little) &&
-                           elements::cost_in_place(graph_, last.name, is_stored) <= kCheapChain);
+  return is_wider_copy(graph_, last) ||
+         (std::ranges::all_of(last.inputs, is_at_hand) &&
+          elements::cost_in_place(graph_, last.name, is_stored) <= kCheapChain);
 }
 
 std::set<std::string> Partition::with(const std::vector<std::string> &names,
@@ -260,6 +260,12 @@ std::set<std::string> Partition::with(const std::vector<std::string> &names,
   std::set<std::string> result(names.begin(), names.end());
   result.insert(other);
   return result;
+}
+
+bool is_wider_copy(const ops::GraphIndex &graph, const Node &node) {
+  return node.op == op::cast && model::is_floating(node.type().dtype) &&
+         model::size_bytes(node.type().dtype) >
+             model::size_bytes(graph.node(node.inputs[0]).type().dtype);
 }
 
 std::vector<const elements::Family *> claiming_families(const ops::GraphIndex &graph,

@@ -117,6 +117,8 @@ bool Partition::worth_memory(const Node &value) const {
       view.root != value.name && model::elements_of(node(view.root).type().shape) == elements &&
       model::is_contiguous({value.type().dtype, view.shape, view.strides}))
     return false; // readers find it in the memory of its source
+  if (is_wider_copy(graph_, value))
+    return false; // its source takes less memory
   const int cost = elements::cost_in_place(
       graph_, value.name, [this](const std::string &name) { return in_memory(name); });
   Readers readers;

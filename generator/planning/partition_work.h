@@ -10,6 +10,9 @@ namespace warpwright::planning {
 /// Limit, in units of recompute_cost, for an element that is computed again, or for each element of a larger value.
 inline constexpr int kCheapChain = 40;
 
+/// Whether a node only gives the numbers of its operand more bits.
+bool is_wider_copy(const ops::GraphIndex &graph, const model::Node &node);
+
 class Partition {
 public:
   Partition(const ops::GraphIndex &graph, const AnchorChoices &choices)

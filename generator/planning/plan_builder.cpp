@@ -292,7 +292,8 @@ private:
 
   void finish() {
     model::Plan &plan = built_.plan;
-    join_launches(plan, bodies_);
+    constexpr std::int64_t kWaves = 2;
+    join_launches(plan, bodies_, kWaves * facts_.multiprocessors * facts_.threads_multiprocessor);
     built_.kernels = std::ranges::count_if(plan.steps, [](const model::Step &step) {
       return std::holds_alternative<model::LaunchStep>(step);
     });

@@ -37,6 +37,7 @@ std::span<const Rule> rules() {
       {"matmul-triangle", kAlways, triangle_hints},
       {"attention-decomposed", !kAlways, decompose_attention},
       {"conv-pointwise", !kAlways, pointwise_convolution},
+      {"product-narrow", !kAlways, narrow_product},
       {"conv-phases", !kAlways, phases_of_transposed_conv},
       {"fold-scale", !kAlways, fold_scale_into_weight},
   };

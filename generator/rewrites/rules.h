@@ -19,6 +19,7 @@ Match merge_pools;               // reduction_chains.cpp
 Match diagonal_product;          // matmul_diagonal.cpp
 Match triangle_hints;            // matmul_triangle.cpp
 Match reorder_products;          // matmul_order.cpp
+Match narrow_product;            // product_narrow.cpp
 Match reduce_linear_map;         // reduce_linear.cpp
 Match pool_linear_features;      // pool_linear.cpp
 Match pool_convolution;          // conv_pool.cpp

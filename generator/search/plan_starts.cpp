@@ -21,6 +21,9 @@ using model::Node;
 /// Rewrite with even odds of a gain for transposed convolutions without short sums.
 constexpr std::string_view kPhases = "conv-phases";
 
+/// Rewrite that gives products to the half-precision tensor cores.
+constexpr std::string_view kNarrow = "product-narrow";
+
 /// Number of convolutions from which a graph counts as a network,
 /// whose layers are fastest by a mix of families and library.
 constexpr std::ptrdiff_t kNetwork = 4;
@@ -152,7 +155,8 @@ private:
       for (const Node &node : changed->graph.nodes)
         if (const elements::Family *family = quickest_family(after, node, facts_))
           changed->choices.anchors[node.name].family = family->name;
-      const bool start = rule.name == kPlanOfItsOwn || (rule.name == kPhases && !short_sums_);
+      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow ||
+                         (rule.name == kPhases && !short_sums_);
       add(std::move(*changed), !start);
     }
   }

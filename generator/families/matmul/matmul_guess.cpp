@@ -271,8 +271,7 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
     if (device.tensor_cores == arch::TensorCores::Wgmma)
       model.packed();
   }
-  if (problem.type == "float" && device.tensor_cores == arch::TensorCores::Wgmma &&
-      model::size_bytes(problem.dtype) == 2 && can_map(problem))
+  if (problem.type == "float" && device.tensor_cores == arch::TensorCores::Wgmma && can_map(problem))
     model.half();
   std::ranges::sort(model.guesses, {}, &Guess::us);
   std::vector<elements::Configuration> result;

@@ -50,19 +50,6 @@ std::vector<std::string> map_parameters(std::string_view type, bool twins) {
   return result;
 }
 
-/// Type and name of each of a kernel's parameters.
-std::vector<elements::KernelBody::Parameter> parameters_in(const std::string &declarations) {
-  std::vector<elements::KernelBody::Parameter> result;
-  for (std::size_t at = 0; at < declarations.size();) {
-    const std::size_t end = std::min(declarations.find(", ", at), declarations.size());
-    const std::string one = declarations.substr(at, end - at);
-    const std::size_t name = one.rfind(' ') + 1;
-    result.push_back({one.substr(0, name), one.substr(name)});
-    at = end + 2;
-  }
-  return result;
-}
-
 /// An operand as the copy engine reads it, and the steps from batch to batch.
 struct Mapped {
   model::BufferArgument argument;
@@ -95,6 +82,8 @@ Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand
   if (!operand.plain)
     return fail("an operand is computed, and the copy engine reads memory as it is");
   const PlainOperand &plain = *operand.plain;
+  if (plain.dtype != model::Dtype::Float16 && plain.dtype != model::Dtype::BFloat16)
+    return fail("an operand is of no 16-bit type");
   const std::int64_t fast = operand.along_k ? plain.depth : plain.rows;
   const std::int64_t lines = operand.along_k ? rows : problem.depth,
                      line = operand.along_k ? problem.depth : rows;
@@ -135,9 +124,15 @@ Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand
 } // namespace
 
 bool can_map(const MatmulProblem &problem) {
-  return mapped(problem, problem.a, problem.rows, kStepK) &&
+  // Tensor cores truncate what they add up, 16 products at a time. A float32 result, whose own error is that of as many
+  // roundings as products, bears that for short sums.
+  constexpr std::int64_t kMostDepth = 256;
+  return (problem.dtype != model::Dtype::Float32 || problem.depth <= kMostDepth) &&
+         mapped(problem, problem.a, problem.rows, kStepK) &&
          mapped(problem, problem.b, problem.columns, kStepK) &&
+         problem.a.plain->dtype == problem.b.plain->dtype &&
          (!problem.twin_b || (mapped(problem, *problem.twin_b, problem.columns, kStepK) &&
+                              problem.twin_b->plain->dtype == problem.b.plain->dtype &&
                               problem.twin_b->along_k == problem.b.along_k));
 }
 
@@ -147,13 +142,10 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
                   const elements::DeviceFacts &device, const std::string &prefix) {
   if (device.tensor_cores != arch::TensorCores::Wgmma)
     return fail("16-bit products by tensor maps need the tensor cores of compute capability 9.0");
-  const auto dtype_of = [&](const MatmulOperand &operand) {
-    return index.node(operand.value).type().dtype;
-  };
-  const bool bfloat16 = dtype_of(problem.a) == model::Dtype::BFloat16;
-  if (problem.type != "float" || dtype_of(problem.a) != dtype_of(problem.b) ||
-      (!bfloat16 && dtype_of(problem.a) != model::Dtype::Float16))
-    return fail("products by tensor maps are of two float16 or two bfloat16 operands");
+  if (problem.type != "float" || !problem.a.plain || !problem.b.plain ||
+      problem.a.plain->dtype != problem.b.plain->dtype)
+    return fail("products by tensor maps are of two float16 or two bfloat16 operands in memory");
+  const bool bfloat16 = problem.a.plain->dtype == model::Dtype::BFloat16;
   auto settings = elements::settings_of(configuration, {{"group_m", 64, 128},
                                                         {"tile_n", 16, 256},
                                                         {"together", 0, 1},
@@ -235,12 +227,9 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
            {"WIDE", std::to_string(wide)},
            {"STORE", text.store_body(wide, splits)}});
   const std::string parameters = product.parameters(map_parameters(kMapParameter, twins));
-  elements::KernelBody body{prefix + "_body", parameters_in(parameters), {}};
-  std::string names;
-  for (const elements::KernelBody::Parameter &parameter : body.parameters)
-    names += (names.empty() ? "" : ", ") + parameter.name;
+  elements::KernelBody body{prefix + "_body", elements::parameters_in(parameters), {}};
   body.kernel_text = elements::fill_places(
-      kMultiply, {{"PREFIX", prefix}, {"PARAMETERS", parameters}, {"NAMES", names}});
+      kMultiply, {{"PREFIX", prefix}, {"PARAMETERS", parameters}, {"NAMES", elements::names_of(body.parameters)}});
   product.lowering.source += body.kernel_text;
   product.lowering.bodies.emplace(prefix + "_multiply", std::move(body));
   const std::int64_t items = elements::ceil_divide(rows, tile_m) *

@@ -20,9 +20,14 @@ using model::Shape;
 struct Layout {
   std::string input; ///< the value in memory
   bool exact = true; ///< false: something is computed on the way, and the strides are only a hint
+  model::Dtype dtype = model::Dtype::Float32; ///< of the input
   std::int64_t offset = 0;
   Shape strides;
 };
+
+bool is_half(model::Dtype dtype) {
+  return dtype == model::Dtype::Float16 || dtype == model::Dtype::BFloat16;
+}
 
 /// Strides of the same elements in another shape; nullopt if the reshape needs a copy.
 std::optional<Shape> reshaped(const Shape &from, const Shape &strides, const Shape &to) {
@@ -115,9 +120,18 @@ std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Re
                                 const std::string &value) {
   const model::Node &node = index.node(value);
   if (std::ranges::find(region.inputs, value) != region.inputs.end())
-    return Layout{value, true, 0, model::strides_of(elements::region_type(index, region, value))};
+    return Layout{value, true, node.type().dtype, 0,
+                  model::strides_of(elements::region_type(index, region, value))};
   if (ops::is_view(node) && !node.inputs.empty())
     return view_layout(index, region, node);
+  // A float32 copy of 16-bit numbers has their products exactly, and rounding the copy gives the numbers again.
+  if (node.op == op::cast && node.type().dtype == model::Dtype::Float32 &&
+      is_half(index.node(node.inputs[0]).type().dtype))
+    return layout_of(index, region, node.inputs[0]);
+  if (node.op == op::cast && is_half(node.type().dtype))
+    if (auto layout = layout_of(index, region, node.inputs[0]);
+        layout && layout->exact && layout->dtype == node.type().dtype)
+      return layout;
   // For a value computed in place, the widest operand decides the order of elements.
   const std::string *widest = nullptr;
   std::int64_t most = 0;
@@ -128,7 +142,7 @@ std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Re
       most = elements;
     }
   const Shape &shape = node.type().shape;
-  Layout computed{{}, false, 0, model::strides_of({node.type().dtype, shape, {}})};
+  Layout computed{{}, false, node.type().dtype, 0, model::strides_of({node.type().dtype, shape, {}})};
   if (widest && index.node(*widest).type().shape == shape)
     if (const auto layout = layout_of(index, region, *widest))
       computed.strides = layout->strides;
@@ -150,15 +164,15 @@ MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &r
   };
   operand.along_k = reach(k_dim) <= reach(row_dim);
   operand.fours = shape[operand.along_k ? k_dim : row_dim] % 4 == 0;
-  const bool is_copied = type.dtype == model::Dtype::Float32 || type.dtype == model::Dtype::Float16 ||
-                         type.dtype == model::Dtype::BFloat16;
-  if (!layout || !layout->exact || !is_copied)
+  if (!layout || !layout->exact ||
+      (layout->dtype != model::Dtype::Float32 && !is_half(layout->dtype)))
     return operand;
 
   PlainOperand plain;
   plain.input =
       static_cast<int>(std::ranges::find(region.inputs, layout->input) - region.inputs.begin());
   plain.offset = layout->offset;
+  plain.dtype = layout->dtype;
   plain.depth = strides[k_dim];
   const std::size_t batch_dims = shape.size() - 2;
   if (folded) {
@@ -193,6 +207,18 @@ MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &r
   }
   operand.plain = plain;
   return operand;
+}
+
+/// The value before a reshape that only joins batch dimensions, whose strides may differ; null if there is none.
+const std::string *before_joined_batches(const ops::GraphIndex &index,
+                                         const elements::Region &region, const std::string &value) {
+  const model::Node &node = index.node(value);
+  if (node.op != op::reshape || std::ranges::find(region.inputs, value) != region.inputs.end())
+    return nullptr;
+  const Shape &from = index.node(node.inputs[0]).type().shape, &to = node.type().shape;
+  return to.size() == 3 && from.size() > 3 && std::equal(to.end() - 2, to.end(), from.end() - 2)
+             ? &node.inputs[0]
+             : nullptr;
 }
 
 elements::Index operand_index(const Shape &shape, const Shape &batch, const Shape &row_dims,
@@ -250,7 +276,8 @@ elements::Index MatmulProblem::b_index(const std::string &batch_text, const std:
 
 elements::Index MatmulProblem::result_index(const std::string &batch_text, const std::string &row,
                                             const std::string &column) const {
-  elements::Index index = elements::unflatten(batch_text, batch);
+  elements::Index index =
+      joins_batches ? elements::Index{batch_text} : elements::unflatten(batch_text, batch);
   if (row_dims.size() > 1)
     for (const std::string &part : elements::unflatten(row, row_dims))
       index.push_back(part);
@@ -265,8 +292,20 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
   if (node.op != op::matmul || node.inputs.size() != 2)
     return fail("'" + node.name + "' is no matmul");
   MatmulProblem problem;
-  problem.a_shape = index.node(node.inputs[0]).type().shape;
-  problem.b_shape = index.node(node.inputs[1]).type().shape;
+  std::string a = node.inputs[0], b = node.inputs[1];
+  const auto batches_of = [&](const std::string &value) {
+    const Shape &shape = index.node(value).type().shape;
+    return Shape(shape.begin(), shape.end() - 2);
+  };
+  if (const auto *joined_a = before_joined_batches(index, region, a),
+      *joined_b = before_joined_batches(index, region, b);
+      joined_a && joined_b && batches_of(*joined_a) == batches_of(*joined_b)) {
+    problem.joins_batches = true;
+    a = *joined_a;
+    b = *joined_b;
+  }
+  problem.a_shape = index.node(a).type().shape;
+  problem.b_shape = index.node(b).type().shape;
   const Shape &result = node.type().shape;
   if (problem.a_shape.size() < 2 || problem.b_shape.size() < 2 || result.size() < 2 ||
       model::elements_of(result) == 0 || problem.a_shape.back() == 0)
@@ -276,7 +315,7 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
   problem.columns = result.back();
   problem.dtype = node.type().dtype;
   problem.type = ops::compute_type_of(problem.dtype);
-  problem.batch.assign(result.begin(), result.end() - 2);
+  problem.batch = problem.joins_batches ? batches_of(a) : Shape(result.begin(), result.end() - 2);
   const std::int64_t a_batches =
       elements::elements_between(problem.a_shape, 0, problem.a_shape.size() - 2);
   const std::int64_t b_batches =
@@ -289,9 +328,9 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
     problem.row_dims = {result[result.size() - 2]};
   }
   problem.rows = model::elements_of(problem.row_dims);
-  problem.a = operand_of(index, region, problem, node.inputs[0], problem.a_shape.size() - 1,
+  problem.a = operand_of(index, region, problem, a, problem.a_shape.size() - 1,
                          problem.a_shape.size() - 2, folded);
-  problem.b = operand_of(index, region, problem, node.inputs[1], problem.b_shape.size() - 2,
+  problem.b = operand_of(index, region, problem, b, problem.b_shape.size() - 2,
                          problem.b_shape.size() - 1, false);
   std::set<std::string> behind{region.anchor};
   for (const std::string &name : region.nodes) {
@@ -302,7 +341,7 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
     }
   }
   for (const std::string &name : region.nodes)
-    if (const model::Node &other = index.node(name); other.op == op::matmul && name != region.anchor) {
+    if (const model::Node &other = index.node(name); other.op == op::matmul && name != region.anchor && !problem.joins_batches) {
       problem.twin = name;
       problem.twin_b = operand_of(index, region, problem, other.inputs[1], problem.b_shape.size() - 2,
                                   problem.b_shape.size() - 1, false);

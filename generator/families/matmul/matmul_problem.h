@@ -19,6 +19,7 @@ struct PlainOperand {
   std::int64_t offset = 0;
   model::Shape batches; ///< one a dimension of MatmulProblem::batch
   std::int64_t rows = 0, depth = 0;
+  model::Dtype dtype = model::Dtype::Float32; ///< of the memory; where 16 bits, the operand may be its float32 copy
   /// Neighbors along the fast dimension that one aligned copy may take: 4, 2 or 1.
   int vector = 1;
 };
@@ -29,12 +30,14 @@ struct MatmulOperand {
   bool along_k = true; ///< neighbors in memory are neighbors in k
   /// True if each aligned group of four along the fast dimension lies within it and within one row of the tensor.
   bool fours = false;
-  std::optional<PlainOperand> plain; ///< float32 or 16-bit memory, with nothing to compute
+  std::optional<PlainOperand> plain; ///< float32 or 16-bit memory, with nothing to compute but a wider copy
 };
 
 struct MatmulProblem {
   std::int64_t rows = 1, columns = 1, depth = 1;
   model::Shape batch;    ///< batch dimensions of the result that are not rows
+  /// True if `batch` are dimensions that a reshape of both operands joins: the result has one dimension for them.
+  bool joins_batches = false;
   model::Shape row_dims; ///< dimensions of the result that `rows` flattens
   MatmulOperand a, b;
   /// The right operand of a second product that the region computes with the same left operand; `twin` is its node.

@@ -71,7 +71,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
   for (int item = 0; item < items; ++item) {
     const std::string i = "i" + std::to_string(item);
     const std::string integer = wide ? "long long" : "int";
-    body += "  const " + integer + " " + i + " = (" + integer + ")blockIdx.x * " +
+    body += "  const " + integer + " " + i + " = (" + integer + ")block * " +
             std::to_string(a_block) + " + " + std::to_string(item * threads) + " + threadIdx.x;\n";
     const std::vector<elements::Index> lanes = writer.row_major_index(i, width);
     const std::vector<std::string> none(lanes.size());
@@ -89,8 +89,15 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
     }
   }
   elements::Lowering lowering;
-  lowering.source = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                    ") " + prefix + "(" + writer.parameters() + ") {\n" + body + "}\n";
+  const std::string parameters = writer.parameters();
+  elements::KernelBody alone{prefix + "_body", elements::parameters_in(parameters), {}, true};
+  alone.kernel_text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                      ") " + prefix + "(" + parameters + ") {\n  " + alone.function +
+                      "(blockIdx.x, gridDim.x, " + elements::names_of(alone.parameters) + ");\n}\n";
+  lowering.source = "__device__ __forceinline__ void " + alone.function +
+                    "(const int block, const int, " + parameters + ") {\n" + body + "}\n" +
+                    alone.kernel_text;
+  lowering.bodies.emplace(prefix, std::move(alone));
   model::LaunchStep launch;
   launch.kernel = prefix;
   launch.grid = {(most_threads + a_block - 1) / a_block, 1, 1};

@@ -273,3 +273,86 @@ TEST_CASE("Equal layers share their kernels' text") {
     ++kernels;
   CHECK(static_cast<int>(kernels) < built.kernels);
 }
+
+namespace {
+
+BuiltPlan plan_for_h200(const model::Graph &graph, const PlanChoices &choices = {}) {
+  auto built = build_plan(graph, plan_buffers(graph), {arch::gpu_named("h200").value()}, choices);
+  REQUIRE_MESSAGE(built.has_value(), (built ? "" : describe(built.error())));
+  return std::move(*built);
+}
+
+std::int64_t blocks_of(const BuiltPlan &built, std::size_t step) {
+  return *std::get<model::LaunchStep>(built.plan.steps.at(step)).grid[0].evaluate({});
+}
+
+} // namespace
+
+TEST_CASE("Independent launches of different sizes become one, in which each has its blocks") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {640, 512}), y = g.input("y", {40, 33});
+  const model::Graph graph = g.graph({g.op("exp", {x}), g.op("sin", {y})});
+  const BuiltPlan built = plan(graph);
+  REQUIRE(built.plan.steps.size() == 1);
+  CHECK(built.kernels == 1);
+  CHECK(blocks_of(built, 0) > 1);
+  CHECK(check(graph, built) == "");
+}
+
+TEST_CASE("A launch that reads another's result stays behind it") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {64, 40});
+  const std::string all = g.op("exp", {x});
+  const std::string part = g.op("slice", {all}, {{"dim", std::int64_t{0}}, {"start", std::int64_t{3}}, {"stop", std::int64_t{9}}});
+  const std::string again = g.op("cumsum", {part}, {{"dim", std::int64_t{0}}});
+  const model::Graph graph = g.graph({all, g.op("neg", {again})});
+  const BuiltPlan built = plan(graph);
+  CHECK(built.plan.steps.size() > 1);
+  CHECK(check(graph, built) == "");
+}
+
+TEST_CASE("Products of one left operand share a launch, and the gate of a gated layer its partner's") {
+  const auto half = model::Dtype::BFloat16;
+  GraphBuilder g;
+  const std::string x = g.input("x", {256, 512}, half);
+  std::vector<std::string> results;
+  for (const char *name : {"q", "k", "v"})
+    results.push_back(g.op("matmul", {x, g.parameter(name, {512, 128}, half)}));
+  const BuiltPlan three = plan_for_h200(g.graph(results));
+  REQUIRE(three.plan.steps.size() == 1);
+  CHECK(std::get<model::LaunchStep>(three.plan.steps[0]).overlapped);
+  CHECK(three.plan.source.find("griddepcontrol.wait") != std::string::npos);
+
+  GraphBuilder gated;
+  const std::string y = gated.input("x", {256, 512}, half);
+  const std::string gate = gated.op("matmul", {y, gated.parameter("gate", {512, 1024}, half)});
+  const std::string up = gated.op("matmul", {y, gated.parameter("up", {512, 1024}, half)});
+  const std::string result = gated.op("mul", {gated.op("silu", {gate}), up});
+  const model::Graph graph = gated.graph({result});
+  PlanChoices choices;
+  choices.anchors[gate].twin = true;
+  const BuiltPlan two = plan_for_h200(graph, choices);
+  CHECK(two.plan.steps.size() == 1);
+  CHECK(two.plan.temporaries.empty());
+  // Where something else reads the partner, it is stored as before.
+  GraphBuilder shown;
+  const std::string z = shown.input("x", {256, 512}, half);
+  const std::string first = shown.op("matmul", {z, shown.parameter("gate", {512, 1024}, half)});
+  const std::string second = shown.op("matmul", {z, shown.parameter("up", {512, 1024}, half)});
+  PlanChoices same;
+  same.anchors[first].twin = true;
+  CHECK(plan_for_h200(shown.graph({shown.op("mul", {shown.op("silu", {first}), second}), second}), same).plan.steps.size() == 2);
+}
+
+TEST_CASE("An epilogue leaves to its readers what they compute from values that are stored anyway") {
+  const auto half = model::Dtype::BFloat16;
+  GraphBuilder g;
+  const std::string x = g.input("x", {256, 512}, half), scale = g.input("scale", {128}, half);
+  const std::string product = g.op("matmul", {x, g.parameter("w", {512, 128}, half)});
+  const std::string scaled = g.op("mul", {product, scale});
+  const model::Graph graph = g.graph({g.op("add", {scaled, g.op("cumsum", {product}, {{"dim", std::int64_t{0}}})}), product});
+  const BuiltPlan built = plan_for_h200(graph);
+  for (const BuiltRegion &region : built.regions)
+    if (region.planned.region.anchor == product)
+      CHECK(region.planned.region.outputs.size() == 1);
+}
