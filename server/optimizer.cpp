@@ -61,7 +61,7 @@ Result<runner::BlockingClient *> Optimizer::get_announced(const std::string &url
 Result<void> Optimizer::start(OptimizeRequest request, Done done) {
   const Key key{request.snapshot->facts.path, request.kernel};
   if (jobs_.contains(key))
-    return fail("'" + request.kernel + "' is being optimised already", "wait, or cancel it");
+    return fail("'" + request.kernel + "' is being optimized already", "wait, or cancel it");
   Job &job = jobs_[key];
   job.status = {.queued = true,
                 .max_variants = static_cast<std::size_t>(request.settings.max_variants)};
@@ -87,7 +87,7 @@ void Optimizer::run_job(const OptimizeRequest &request, const Key &key, std::sto
           client ? run_(request, **client, events_for(key), stop) : std::unexpected(client.error());
     }
   } catch (const std::exception &error) {
-    result = fail("optimising '" + request.kernel + "' failed: " + error.what());
+    result = fail("optimizing '" + request.kernel + "' failed: " + error.what());
   }
   if (!result)
     worker_->client.reset(); // the next optimization connects again

@@ -38,7 +38,7 @@ llvm::Expected<llvm::orc::JITTargetMachineBuilder> host_machine() {
   return builder;
 }
 
-void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -111,7 +111,7 @@ DeviceResult<Image> make_image(const CompileRequest &request, PreludeCache &prel
   llvm::raw_string_ostream problem_stream(problem);
   if (llvm::verifyModule(module, &problem_stream))
     return fault(Fault::Kind::Internal, "the CPU backend made invalid code: " + problem);
-  optimise(module, **machine);
+  optimize(module, **machine);
   if (std::optional<std::string> name = missing_function(module))
     return fault(Fault::Kind::Unsupported, "unsupported on the CPU backend: the function '" +
                                                *name + "', which it does not have");

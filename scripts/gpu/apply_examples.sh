@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Optimised programs keep working: for every example, compile and run it, optimise a copy with --apply, compile and
+# Optimized programs keep working: for every example, compile and run it, optimize a copy with --apply, compile and
 # run that, and compare what both print. Needs a GPU and nvcc. Writes OUT/apply.txt, the applied sources and
 # OUT/apply.entries.json. Fails when a program no longer compiles or prints something else.
 # usage: scripts/gpu/apply_examples.sh BIN_DIR OUT_DIR [COMMIT]

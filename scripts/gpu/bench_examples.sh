@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Optimises the examples on a machine with an NVIDIA GPU and writes what was measured: OUT/examples.json (all
+# Optimizes the examples on a machine with an NVIDIA GPU and writes what was measured: OUT/examples.json (all
 # verdicts), OUT/examples.html (the report) and OUT/examples.entries.json (for bench/summary.py merge).
 # Needs only the two programs, python3 and a driver: nothing is built here.
 # usage: scripts/gpu/bench_examples.sh BIN_DIR OUT_DIR [COMMIT]

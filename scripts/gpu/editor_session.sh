@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A whole editor session against a runner that is reached over TLS: a certificate and a token are made, the runner serves, and a
-# headless Neovim with the plugin opens, optimises, cancels, previews and applies in a CUDA file and in a Python module. What was said
+# headless Neovim with the plugin opens, optimizes, cancels, previews and applies in a CUDA file and in a Python module. What was said
 # (transcript.jsonl), what the hovers showed and the applied texts go to OUT_DIR. Without a Neovim the scripted client of
 # tests/e2e does the same over the same runner.
 # usage: scripts/gpu/editor_session.sh BIN_DIR OUT_DIR [NVIM]

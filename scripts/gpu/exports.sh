@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whether exports run their kernels and stay right when their module changes, on a machine with a GPU, torch and the modules' libraries.
-#   real     bench/real in evaluation mode, float32 and bfloat16: optimised, exported, checked
+#   real     bench/real in evaluation mode, float32 and bfloat16: optimized, exported, checked
 #   cli      three of them through `warpwright optimize FILE`, which must choose the mode that users call them in
 #   small    two pointwise modules without submodules, which FORM=standalone is for
 #   modules  bench/modules, and

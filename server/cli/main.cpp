@@ -208,7 +208,7 @@ int run(int argc, char **argv) {
   if (kernelbench) // `optimize` then runs a benchmark's tasks and writes result files
     server::add_bench_options(
         *app.add_subcommand(
-            "optimize", "Optimise the tasks of a benchmark in KernelBench's form, and sum up what "
+            "optimize", "Optimize the tasks of a benchmark in KernelBench's form, and sum up what "
                         "was measured"),
         options.bench);
   else

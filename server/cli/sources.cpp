@@ -64,7 +64,7 @@ Result<void> replace_unchanged(const fs::path &path, const std::string &before,
   if (!now)
     return std::unexpected(now.error());
   if (*now != before)
-    return fail(path.string() + " changed while its kernels were optimised; nothing was written",
+    return fail(path.string() + " changed while its kernels were optimized; nothing was written",
                 "Run this again");
   return write_atomically(path, after);
 }

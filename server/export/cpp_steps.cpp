@@ -199,7 +199,7 @@ private:
       std::string text = "std::vector<at::Tensor>{";
       if (std::ranges::find(*tensors, "", &model::TensorView::buffer) != tensors->end())
         return fail("an operator takes a list with tensors left out",
-                    "Apply another variant, or optimise the module from Python");
+                    "Apply another variant, or optimize the module from Python");
       for (std::size_t i = 0; i < tensors->size(); ++i)
         text += (i ? ", " : "") + view((*tensors)[i]);
       return text + "}";

@@ -328,7 +328,7 @@ cpp_variant_edits(const std::string &source, const std::string &variant, const s
     const std::size_t at = text.find(around);
     if (at == std::string::npos || text.find(around, at + 1) != std::string::npos)
       return fail("the code around the function is not as it was when the variant was verified",
-                  "Optimise it again");
+                  "Optimize it again");
     for (std::size_t i = first; i < first + count; ++i) {
       const std::size_t offset = at + edits[i].range.begin - before;
       moved.push_back({{offset, offset + edits[i].range.size()}, edits[i].replacement});

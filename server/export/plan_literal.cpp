@@ -215,7 +215,7 @@ bool is_literal(const std::string &text) {
 
 std::unexpected<Error> not_literal() {
   return fail("how the module is called is told by more than literals",
-              "Optimise with a runner of this version that you trust");
+              "Optimize with a runner of this version that you trust");
 }
 
 std::string repeated(std::size_t count) {

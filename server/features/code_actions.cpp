@@ -161,7 +161,7 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
   add_other_variants(context, kernel, status, actions);
   add_not_applicable(context, status, actions);
   if (kernel.task.inferred && !status.job && context.settings.trusted != false) {
-    protocol::CodeAction action{"Optimise " + kernel.name + " (runner " + context.runner_name + ")",
+    protocol::CodeAction action{"Optimize " + kernel.name + " (runner " + context.runner_name + ")",
                                 protocol::kRewriteKind};
     action.command = kernel_command(action.title, protocol::kOptimizeCommand, context, kernel);
     actions.push_back(std::move(action));

@@ -39,7 +39,7 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
   switch (status.state) {
   case KernelState::NotMeasured:
     return {"not measured",
-            "optimise" +
+            "optimize" +
                 (kernel.task.task.module ? place_text(context.runner_name) : std::string()),
             protocol::kOptimizeCommand};
   case KernelState::MissingFacts:
@@ -57,7 +57,7 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
             "try again", protocol::kOptimizeCommand};
   case KernelState::Outrun:
     return {keep_text(status.outrun->verdict) + " · " + status.outrun->verdict.device.name,
-            "optimise again", protocol::kOptimizeCommand};
+            "optimize again", protocol::kOptimizeCommand};
   case KernelState::Applied: {
     const model::Verdict &verdict = status.applied->verdict;
     const std::string slower = kernel.task.task.module ? slower_text(verdict) : "";
@@ -66,13 +66,13 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
                  : kernel.task.task.module || !verdict.speedup
                      ? module_summary(verdict)
                      : speedup_on_device(*verdict.speedup)),
-            "optimise further", protocol::kOptimizeCommand};
+            "optimize further", protocol::kOptimizeCommand};
   }
   case KernelState::Stale:
-    return {"stale: the code changed since it was measured", "optimise again",
+    return {"stale: the code changed since it was measured", "optimize again",
             protocol::kOptimizeCommand};
   }
-  return {"not measured", "optimise", protocol::kOptimizeCommand};
+  return {"not measured", "optimize", protocol::kOptimizeCommand};
 }
 
 /// Title and command of a state.
@@ -87,7 +87,7 @@ protocol::Command command_of(const Context &context, const analysis::Kernel &ker
 StateLine state_line(const Context &context, const analysis::Kernel &kernel) {
   StateLine line = line_of(context, kernel, context.status(kernel));
   if (context.settings.trusted == false && line.command == protocol::kOptimizeCommand)
-    line.action = "trust this workspace to optimise";
+    line.action = "trust this workspace to optimize";
   return line;
 }
 

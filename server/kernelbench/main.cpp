@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv) {
   using namespace warpwright;
-  CLI::App app("Optimise the tasks of a benchmark in KernelBench's form", "warpwright-kernelbench");
+  CLI::App app("Optimize the tasks of a benchmark in KernelBench's form", "warpwright-kernelbench");
   server::BenchCommand bench;
   server::add_bench_options(app, bench);
   CLI11_PARSE(app, argc, argv);

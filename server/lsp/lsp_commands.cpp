@@ -131,7 +131,7 @@ void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel
   if (!started)
     return reply(refuse(kRequestFailed, describe(started.error())));
   running_[{path, kernel}].progress =
-      client_.begin_progress("Warpwright: optimising " + kernel, std::move(token), cancel);
+      client_.begin_progress("Warpwright: optimizing " + kernel, std::move(token), cancel);
 }
 
 Settings LspServer::settings_for(const Snapshot &snapshot) const {
@@ -256,7 +256,7 @@ LspServer::edit_maker(const std::string &command, const protocol::KernelReferenc
       entry = candidate;
   if (!entry)
     return refuse(kRequestFailed, "no verified variant of '" + kernel->name +
-                                      "' fits the code as it stands. Optimise it again");
+                                      "' fits the code as it stands. Optimize it again");
   return [snapshot, entry = *entry,
           form = VariantForm{reference.form == "in-place", settings_.standalone},
           make = environment_.variant_edits] {

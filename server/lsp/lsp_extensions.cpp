@@ -180,7 +180,7 @@ void LspServer::report(protocol::KernelsParams params, Reply<protocol::ReportRes
     }
     if (kernels.empty() || !environment_.report)
       return reply(refuse(kRequestFailed, "nothing was measured in these files as they stand. "
-                                          "Optimise a kernel first"));
+                                          "Optimize a kernel first"));
     pool_.post([this, reply, kernels = std::move(kernels), make = environment_.report] {
       auto page = make(kernels);
       boost::asio::post(strand_, [reply, count = kernels.size(), page = std::move(page)]() mutable {

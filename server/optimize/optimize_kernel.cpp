@@ -149,7 +149,7 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
     return module_variant_edits(text, entry, form);
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",
-                      "Optimise it again"};
+                      "Optimize it again"};
   source::State state{{path, text}, ProjectSettings().read(path).parse,    entry.kernel, {},
                       {},           arch::gpu_or_cpu(entry.verdict.device)};
   std::span<const std::string> moves = entry.plan.moves;

@@ -182,12 +182,12 @@ Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
   if (entry.task.module && entry.task.module->language == "cpp")
     return entry.variant_text.empty()
                ? fail("the variant of '" + entry.kernel + "' could not be written as C++",
-                      "Its plan has a step that C++ cannot spell; optimise again for another")
+                      "Its plan has a step that C++ cannot spell; optimize again for another")
                : cpp_variant_edits(entry.task.module->source, entry.variant_text, text);
   const auto variant = analysis::appended_variant(block_of(entry, form), entry.kernel);
   if (!variant)
     return fail("the variant of '" + entry.kernel + "' could not be written as Python",
-                "Its plan has a step that Python cannot spell; optimise again for another");
+                "Its plan has a step that Python cannot spell; optimize again for another");
   const auto changed = form.in_place ? analysis::with_variant_in_place(text, *variant)
                                      : analysis::with_variant_appended(text, *variant);
   if (!changed)

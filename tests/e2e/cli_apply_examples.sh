@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Applying keeps programs compiling: every example, optimised on the CPU backend with --apply=checked, still goes
+# Applying keeps programs compiling: every example, optimized on the CPU backend with --apply=checked, still goes
 # through nvcc. That it prints the same needs a GPU: scripts/gpu/apply_examples.sh. Exit 77 (skipped) without nvcc.
 # usage: cli_apply_examples.sh WARPWRIGHT EXAMPLES_DIR
 set -euo pipefail

@@ -89,7 +89,7 @@ TEST_CASE("help and version are no errors; unknown arguments are") {
   CHECK(has(place.run({"optimize", "--help"}).output, "--max-variants"));
   CHECK(place.run({"--version"}).output.starts_with("warpwright "));
   CHECK(place.run({}).code == 2);
-  CHECK(place.run({"optimise", "x.cu"}).code == 2);
+  CHECK(place.run({"optimize", "x.cu"}).code == 2);
   CHECK(place.run({"optimize"}).code == 2);
 }
 

@@ -1,4 +1,4 @@
-// A session on a real GPU: open, optimise, hover, apply. Prints the hover with the measured table
+// A session on a real GPU: open, optimize, hover, apply. Prints the hover with the measured table
 // and the diff of the applied edit. Skipped without an NVIDIA GPU.
 #include "tests/e2e/lsp_client.h"
 

@@ -107,9 +107,9 @@ TEST_CASE("a whole session on the CPU backend ends in an applied edit") {
   CHECK(first_lens(client, uri).at("command") == "warpwright.optimize");
   CHECK(hover_text(client, uri, "saxpy<<<").find("coalesced") != std::string::npos);
 
-  const Json optimise =
-      find_action(actions(client, uri, "void saxpy", Json::array()), "Optimise saxpy (runner ");
-  const auto done = client.request("workspace/executeCommand", optimise.at("command"));
+  const Json optimize =
+      find_action(actions(client, uri, "void saxpy", Json::array()), "Optimize saxpy (runner ");
+  const auto done = client.request("workspace/executeCommand", optimize.at("command"));
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
   CHECK(done->at("tried") > 0);
   CHECK(done->at("verified") > 0);
@@ -138,7 +138,7 @@ TEST_CASE("a whole session on the CPU backend ends in an applied edit") {
   CHECK(client.shutdown_and_exit() == 0);
 }
 
-TEST_CASE("an optimisation of the real runner is cancelled promptly") {
+TEST_CASE("an optimization of the real runner is cancelled promptly") {
   LspProcess process;
   LspClient &client = process.client;
   client.configuration = {{"device", "cpu"}, {"maxVariants", 500}, {"budget", "600s"}};

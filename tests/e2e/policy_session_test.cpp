@@ -72,7 +72,7 @@ struct Session {
     CHECK(client.shutdown_and_exit() == 0);
   }
 
-  std::int64_t start_optimising() {
+  std::int64_t start_optimizing() {
     return client.send_request(
         "workspace/executeCommand",
         {{"command", "warpwright.optimize"}, {"arguments", {{{"uri", uri}, {"kernel", "scale"}}}}});
@@ -83,7 +83,7 @@ struct Session {
     REQUIRE_MESSAGE(outcome, (outcome ? "" : outcome.error().message));
     return *outcome;
   }
-  Json optimised() { return finished(start_optimising()); }
+  Json optimized() { return finished(start_optimizing()); }
 
   std::string hover() {
     const auto found =
@@ -142,7 +142,7 @@ TEST_CASE(
   const std::string weights = folder.path / "policy.safetensors";
   REQUIRE(trainer::testing::write_random_weights(weights));
   Session session({{"policy", "builtin:" + weights}});
-  const Json done = session.optimised();
+  const Json done = session.optimized();
   CHECK(done["policy"] == "builtin");
   CHECK(done["tried"] == 2);
   CHECK(done["analysis"].get<std::string>().starts_with("The kernel is held back by"));
@@ -155,7 +155,7 @@ TEST_CASE(
 
 TEST_CASE("without weights the search goes on, and says why") {
   Session session({{"policy", "builtin"}}, {"WARPWRIGHT_WEIGHTS=/no/such/weights.safetensors"});
-  const Json done = session.optimised();
+  const Json done = session.optimized();
   CHECK(has(done["policy"], "search, because cannot read the weights /no/such"));
   CHECK(done["tried"] == 2);
 }
@@ -173,7 +173,7 @@ TEST_CASE("a language model's plan is verified as it stands in the file, and app
       {trainer::testing::whole_answer(answer(128)), trainer::testing::whole_answer(answer(64))});
   Session session({{"policy", "endpoint:" + server.url() + "#model"}},
                   endpoint_environment(server));
-  const Json done = session.optimised();
+  const Json done = session.optimized();
   CHECK(done["policy"] == "endpoint");
   CHECK(done["verified"] == 2);
   CHECK(has(session.hover(), "**Analysis** (endpoint policy): The kernel is held back by memory"));
@@ -193,7 +193,7 @@ TEST_CASE("a plan that the file cannot say is shown with the reason and its sour
   const ChatServer server({trainer::testing::whole_answer(answer(128, scratch))});
   Session session({{"policy", "endpoint:" + server.url() + "#model"}, {"maxVariants", 1}},
                   endpoint_environment(server));
-  CHECK(session.optimised()["verified"] == 1);
+  CHECK(session.optimized()["verified"] == 1);
   const Json action = session.action("Apply checked variant");
   CHECK(has(action.at("disabled").at("reason"), "buffers of its own"));
   const std::string hover = session.hover();
@@ -201,12 +201,12 @@ TEST_CASE("a plan that the file cannot say is shown with the reason and its sour
   CHECK(has(hover, "__global__ void quick("));
 }
 
-TEST_CASE("the policy's process killed in the middle costs its advice, not the optimisation") {
+TEST_CASE("the policy's process killed in the middle costs its advice, not the optimization") {
   const ChatServer server(
       {trainer::testing::whole_answer(answer(128)), {.end = trainer::testing::Reply::End::Hang}});
   Session session({{"policy", "endpoint:" + server.url() + "#model"}},
                   endpoint_environment(server));
-  const auto id = session.start_optimising();
+  const auto id = session.start_optimizing();
   REQUIRE(session.client.wait([&] { return server.seen().size() == 2; }));
   const pid_t child = child_of(session.client.process().pid(), "propose");
   REQUIRE(child > 0);
@@ -221,7 +221,7 @@ TEST_CASE("cancelling does not wait for a language model's answer") {
   const ChatServer server({{.end = trainer::testing::Reply::End::Hang}});
   Session session({{"policy", "endpoint:" + server.url() + "#model"}},
                   endpoint_environment(server));
-  const auto id = session.start_optimising();
+  const auto id = session.start_optimizing();
   REQUIRE(session.client.wait([&] { return server.seen().size() == 1; }));
   session.client.cancel(id);
   REQUIRE(session.client.wait([&] { return session.client.outcome(id) != nullptr; }));

@@ -1,4 +1,4 @@
-// The real `warpwright lsp` with a Python file on the CPU backend: a module is optimised, applied in both forms, and the file that comes
+// The real `warpwright lsp` with a Python file on the CPU backend: a module is optimized, applied in both forms, and the file that comes
 // of it is run by the same Python. And what is said of modules that cannot be measured.
 #include "tests/e2e/torch_session.h"
 
@@ -80,7 +80,7 @@ Json with_code(const Json &diagnostics, const std::string &code) {
 
 } // namespace
 
-TEST_CASE("a module is optimised on the CPU, applied in both forms, and computes the same") {
+TEST_CASE("a module is optimized on the CPU, applied in both forms, and computes the same") {
   if (!has_torch()) {
     MESSAGE("all cases skipped: python3 has no torch");
     return;
@@ -90,7 +90,7 @@ TEST_CASE("a module is optimised on the CPU, applied in both forms, and computes
   client.initialize();
   client.open(session.uri, kModule);
   CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
-  CHECK(session.lens().starts_with("Warpwright: not measured · optimise on "));
+  CHECK(session.lens().starts_with("Warpwright: not measured · optimize on "));
 
   const auto done = session.optimize("Scaled");
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));

@@ -55,7 +55,7 @@ TEST_CASE("a C++ function over tensors asks for its shapes, is verified against 
   CHECK_FALSE(client.wait_for_diagnostics(session.uri, 2).empty());
   client.edit(session.uri, comment, "// warpwright: x: float[24, 40]\n");
   CHECK(client.wait_for_diagnostics(session.uri, 3).empty());
-  CHECK(session.lens().starts_with("Warpwright: not measured · optimise"));
+  CHECK(session.lens().starts_with("Warpwright: not measured · optimize"));
   if (!can_compile()) {
     MESSAGE("skipped: no Python with torch and its C++ headers");
     return;
@@ -96,7 +96,7 @@ struct ScaledImpl : torch::nn::Module {
 TORCH_MODULE(Scaled);
 )");
   CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
-  CHECK(session.lens().starts_with("Warpwright: not measured · optimise"));
+  CHECK(session.lens().starts_with("Warpwright: not measured · optimize"));
   if (!can_compile()) {
     MESSAGE("skipped: no Python with torch and its C++ headers");
     return;

@@ -1,5 +1,5 @@
 // A session of the real `warpwright lsp` with one file of torch code on the CPU backend: the file's own folder, its lens, its actions,
-// its optimisation. Thread: the test's.
+// its optimization. Thread: the test's.
 #pragma once
 
 #include "tests/e2e/lsp_client.h"

@@ -1,5 +1,5 @@
 // Hostile projects against the real `warpwright`: what opening one, analysing it, trusting it and
-// optimising in it lets it do. A listener on this machine stands for the attacker's host, a script
+// optimizing in it lets it do. A listener on this machine stands for the attacker's host, a script
 // that leaves a mark for his interpreter.
 #include "tests/e2e/lsp_client.h"
 
@@ -245,7 +245,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a project's interpreter that is not approved never runs, also when a kernel is optimised") {
+    "a project's interpreter that is not approved never runs, also when a kernel is optimized") {
   Hostile hostile;
   hostile.write(".warpwright.toml", "python = \"python.sh\"\n");
   {

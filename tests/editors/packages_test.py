@@ -1,4 +1,4 @@
-"""Each package of `make package`, installed as its user would and used: doctor, an optimisation, a session in Neovim.
+"""Each package of `make package`, installed as its user would and used: doctor, an optimization, a session in Neovim.
 
 The archive is unpacked into a prefix; the .deb is installed by dpkg into a folder of its own; the plugin directory goes where
 Neovim looks for packages. What is found there, and nothing of the build, is what runs. The VSIX is installed and used in VS Code by

@@ -108,7 +108,7 @@ TEST_CASE("a verdict printed by verify can be replayed, and the same kernel is t
   CHECK(json::parse(same.output)["verdict"]["record"]["options"]["seed"] == options["seed"]);
 }
 
-TEST_CASE("the one verdict of a report of optimisations is replayed, of several none") {
+TEST_CASE("the one verdict of a report of optimizations is replayed, of several none") {
   const Scene scene("measure");
   const Recorded recorded = record(scene);
   const auto replayed = [&](const json &kernels) {

@@ -206,7 +206,7 @@ TEST_CASE("in a workspace that is not trusted nothing is run and no runner is as
   CHECK(session.runner->connections == 0);
   const auto lenses = client.request("textDocument/codeLens", {{"textDocument", {{"uri", kUri}}}});
   CHECK(client.request("codeLens/resolve", lenses->at(0))->at("command").at("title") ==
-        "Warpwright: not measured · trust this workspace to optimise");
+        "Warpwright: not measured · trust this workspace to optimize");
 
   client.configuration = {{"trusted", true}};
   client.notify("workspace/didChangeConfiguration", {{"settings", nullptr}});

@@ -28,7 +28,7 @@ using LedgerRows = std::vector<runner::LedgerEntry>;
 /// text. A kernel with "no_task" in its name lacks a fact.
 analysis::FileFacts fake_facts(const std::string &path, const std::string &text);
 
-/// An environment whose optimisation tries one variant a scripted verdict, its moves
+/// An environment whose optimization tries one variant a scripted verdict, its moves
 /// "fake(step=N)", and whose edits put a comment line first.
 server::LspEnvironment fake_environment(std::shared_ptr<FakeRunner> runner,
                                         std::shared_ptr<LedgerRows> rows);

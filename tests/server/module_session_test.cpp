@@ -94,7 +94,7 @@ TEST_CASE("a module's lens and hover name every baseline, and both forms can be 
   client.initialize();
   client.open(kUri, kText);
   client.wait_for_diagnostics(kUri, 1);
-  CHECK(lens(client).starts_with("Warpwright: not measured · optimise on "));
+  CHECK(lens(client).starts_with("Warpwright: not measured · optimize on "));
   REQUIRE(optimize(client).has_value());
   CHECK(lens(client) == "Warpwright: 1.80x eager+graph, 1.50x torch.compile+graph · verified · "
                         "NVIDIA H200 · apply");
@@ -130,7 +130,7 @@ TEST_CASE("where torch.compile is faster than the best plan, lens and actions sa
   REQUIRE(optimize(client).has_value());
   const std::string advice =
       "eep torch.compile: 2.00x faster than the best verified plan in a CUDA graph · NVIDIA H200";
-  CHECK(lens(client) == "Warpwright: k" + advice + " · optimise again");
+  CHECK(lens(client) == "Warpwright: k" + advice + " · optimize again");
   const std::vector<Json> offered = actions(client);
   REQUIRE(offered.size() == 4);
   CHECK(offered[0].at("title") == "K" + advice);

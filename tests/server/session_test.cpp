@@ -57,7 +57,7 @@ int code_of(const rpc::Outcome &outcome) { return outcome ? 0 : outcome.error().
 } // namespace
 
 TEST_CASE(
-    "a session: diagnostics, quick fix, lens, hover, optimise, apply, hover again, shutdown") {
+    "a session: diagnostics, quick fix, lens, hover, optimize, apply, hover again, shutdown") {
   Session session;
   LspClient &client = session.client;
   session.runner->verdicts = {verdict(model::Outcome::WrongResult),
@@ -80,7 +80,7 @@ TEST_CASE(
   CHECK(client.text(kUri).find("2.0f * x") != std::string::npos);
   CHECK(client.wait_for_diagnostics(kUri, 2).empty());
 
-  CHECK(lens_titles(client) == std::vector<std::string>{"Warpwright: not measured · optimise"});
+  CHECK(lens_titles(client) == std::vector<std::string>{"Warpwright: not measured · optimize"});
   CHECK(hover_text(client, "scale").find("Not measured") != std::string::npos);
 
   const auto done = client.request("workspace/executeCommand", command("warpwright.optimize"));
@@ -105,7 +105,7 @@ TEST_CASE(
   REQUIRE(offered.size() == 2);
   CHECK(offered[0].at("title") == "Apply verified variant: 2.31x [2.27, 2.35] on NVIDIA H200");
   CHECK_FALSE(offered[0].contains("edit"));
-  CHECK(offered[1].at("title") == "Optimise scale (runner NVIDIA H200)");
+  CHECK(offered[1].at("title") == "Optimize scale (runner NVIDIA H200)");
   const auto resolved = client.request("codeAction/resolve", offered[0]);
   REQUIRE(resolved.has_value());
   client.apply(resolved->at("edit"));
@@ -163,7 +163,7 @@ TEST_CASE("what was measured survives a restart of the server") {
   CHECK(hover_text(session.client, "scale").find("No GPU measured these") != std::string::npos);
 }
 
-TEST_CASE("an optimisation is cancelled by its progress, its command and its request") {
+TEST_CASE("an optimization is cancelled by its progress, its command and its request") {
   Session session;
   LspClient &client = session.client;
   client.initialize();

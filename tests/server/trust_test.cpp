@@ -131,7 +131,7 @@ TEST_CASE("a session that opens a file contacts no runner") {
   client.wait_for_diagnostics(kUri, 1);
   const auto lenses = client.request("textDocument/codeLens", {{"textDocument", {{"uri", kUri}}}});
   CHECK(client.request("codeLens/resolve", lenses->at(0))->at("command").at("title") ==
-        "Warpwright: not measured · optimise");
+        "Warpwright: not measured · optimize");
   CHECK(client.request("warpwright/runner", Json::object())->at("state") == "unknown");
   CHECK(client.request("warpwright/kernels", Json::object()).has_value());
   CHECK(project.runner->connections == 0);
@@ -242,7 +242,7 @@ TEST_CASE("a code action opens the question, and is gone once the file is approv
   CHECK(client.request("workspace/executeCommand", trust()).has_value());
 }
 
-TEST_CASE("an approval in a terminal counts for the next optimisation, without a question") {
+TEST_CASE("an approval in a terminal counts for the next optimization, without a question") {
   Project project;
   project.requests_python = "\"/p/evil\"";
   script(*project.runner);

@@ -19,7 +19,7 @@ local function define(name, opts)
 end
 
 define('Optimize', { nargs = '?', bang = true, complete = 'kernels', desc = 'Search faster versions; ! for all kernels' })
-define('Cancel', { nargs = '?', complete = 'kernels', desc = 'Stop an optimisation' })
+define('Cancel', { nargs = '?', complete = 'kernels', desc = 'Stop an optimization' })
 define('Preview', { nargs = '?', complete = 'kernels', desc = 'Show a verified variant as a diff' })
 define('Apply', { nargs = '?', bang = true, complete = 'kernels', desc = 'Write a verified variant; ! for the best one' })
 define('ApplyInPlace', { nargs = '?', complete = 'kernels', desc = "Write a module's variant into its forward" })

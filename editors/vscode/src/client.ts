@@ -70,7 +70,7 @@ export class Server {
   private client: LanguageClient | undefined;
   private isStopping = false;
   private lastToken = 0;
-  private readonly cancelled = new Set<string>(); ///< kernels whose optimisation the user ended
+  private readonly cancelled = new Set<string>(); ///< kernels whose optimization the user ended
 
   constructor(private readonly context: vscode.ExtensionContext, private readonly settings: Settings, private readonly hooks: Hooks) {
     this.log = redacting(vscode.window.createOutputChannel('Warpwright'), settings);
@@ -152,7 +152,7 @@ export class Server {
     return this.running.sendRequest(ExecuteCommandRequest.type, { command, arguments: [reference] });
   }
 
-  /** Optimises a kernel and reports where it is. @return nothing when it was cancelled */
+  /** Optimizes a kernel and reports where it is. @return nothing when it was cancelled */
   async optimize(reference: KernelReference, progress: (message: string, percentage: number) => void, cancel: vscode.CancellationToken):
     Promise<OptimizeResult | undefined> {
     const client = this.running;
@@ -177,7 +177,7 @@ export class Server {
       return;
     const text = gaveUp
       ? `Warpwright's server ended ${kMaxRestarts + 1} times within three minutes, so it is left off.`
-      : "Warpwright's server ended unexpectedly and was started again. What was measured is kept; an optimisation that was running is not.";
+      : "Warpwright's server ended unexpectedly and was started again. What was measured is kept; an optimization that was running is not.";
     void (async () => {
       const answer = await vscode.window.showWarningMessage(text, 'Show Log', ...(gaveUp ? ['Restart'] : []));
       if (answer === 'Show Log')
@@ -222,7 +222,7 @@ export class Server {
     if (command !== kOptimize)
       return next();
     const result = await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title: `Warpwright: optimising ${reference.kernel}`, cancellable: true },
+      { location: vscode.ProgressLocation.Notification, title: `Warpwright: optimizing ${reference.kernel}`, cancellable: true },
       (progress, token) => {
         let reported = 0;
         return this.optimize(reference, (message, percentage) => {
@@ -243,7 +243,7 @@ export class Server {
       this.cancelled.delete(keyOf(reference));
   }
 
-  /** What came of an optimisation, for a user who looks elsewhere by now. */
+  /** What came of an optimization, for a user who looks elsewhere by now. */
   private async tell(reference: KernelReference, result: OptimizeResult): Promise<void> {
     if (result.tried === 0) {
       if (await vscode.window.showInformationMessage(`Warpwright: no variant of ${result.kernel} was tried.`, 'Show Log') === 'Show Log')

@@ -80,7 +80,7 @@ export class KernelsView implements vscode.TreeDataProvider<Node> {
       kind: 'file', uri: vscode.Uri.parse(uri), kernels: kernels.filter((kernel) => kernel.uri === uri),
     }));
     const running = kernels.filter(isRunning).length;
-    this.view.badge = running ? { value: running, tooltip: `${running} optimisations waiting or running` } : undefined;
+    this.view.badge = running ? { value: running, tooltip: `${running} optimizations waiting or running` } : undefined;
     return files;
   }
 
@@ -114,9 +114,9 @@ export class KernelsView implements vscode.TreeDataProvider<Node> {
     await vscode.window.showTextDocument(vscode.Uri.parse(kernel.uri), { selection });
   }
 
-  /** Optimises one kernel the way a click on its lens does. */
+  /** Optimizes one kernel the way a click on its lens does. */
   async optimize(target: Target): Promise<void> {
-    const reference = await this.referenceOf(target, 'optimise', (kernel) => !isRunning(kernel) && kernel.state !== 'missingFacts');
+    const reference = await this.referenceOf(target, 'optimize', (kernel) => !isRunning(kernel) && kernel.state !== 'missingFacts');
     if (!reference)
       return;
     await vscode.workspace.openTextDocument(vscode.Uri.parse(reference.uri)); // the server needs its text
@@ -133,13 +133,13 @@ export class KernelsView implements vscode.TreeDataProvider<Node> {
   async optimizeAll(): Promise<void> {
     const kernels = (await this.load()).filter((kernel) => !isRunning(kernel) && kernel.state !== 'missingFacts');
     if (kernels.length === 0) {
-      void vscode.window.showInformationMessage('Warpwright: no kernel of this workspace can be optimised as it stands.');
+      void vscode.window.showInformationMessage('Warpwright: no kernel of this workspace can be optimized as it stands.');
       return;
     }
     const budget = this.settings.get('budget', 30);
     const answer = await vscode.window.showInformationMessage(
-      `Optimise ${kernels.length} kernels? This takes up to ${Math.ceil((kernels.length * budget) / 60)} minutes.`, { modal: true }, 'Optimise');
-    if (answer !== 'Optimise')
+      `Optimize ${kernels.length} kernels? This takes up to ${Math.ceil((kernels.length * budget) / 60)} minutes.`, { modal: true }, 'Optimize');
+    if (answer !== 'Optimize')
       return;
     let faster = 0;
     let verified = 0;
@@ -163,7 +163,7 @@ export class KernelsView implements vscode.TreeDataProvider<Node> {
       }
     });
     void vscode.window.showInformationMessage(
-      `Warpwright: of ${kernels.length} kernels ${faster} have a faster verified variant, ${verified - faster} only checked ones${failed ? `, ${failed} could not be optimised (see the log)` : ''}.`);
+      `Warpwright: of ${kernels.length} kernels ${faster} have a faster verified variant, ${verified - faster} only checked ones${failed ? `, ${failed} could not be optimized (see the log)` : ''}.`);
   }
 
   /** The kernel that a command is about: the node's, the reference's, or, from the palette, the one at the cursor or a chosen one. */

@@ -28,7 +28,7 @@ Result<KernelSource> KernelSource::open(const State &state) {
       source.body_ ? source.unit_->range_of(source.body_->getSourceRange()) : std::nullopt;
   if (!braces || braces->size() < 2)
     return fail("the body of " + state.kernel + " comes from a macro",
-                "Write it out to have it optimised");
+                "Write it out to have it optimized");
   source.body_inside_ = {braces->begin + 1, braces->end - 1};
   for (const clang::CUDAKernelCallExpr *launch : source.unit_->launches())
     if (analysis::ParsedUnit::kernel_of(launch) == source.kernel_)

@@ -31,7 +31,7 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
   };
   if (std::ranges::count_if(task.reference.steps, is_launch) != 1)
     return fail("the task of " + state.kernel + " does not have exactly one launch",
-                "Optimise kernels that are launched one at a time");
+                "Optimize kernels that are launched one at a time");
   model::Plan plan = task.reference;
   plan.source = std::move(*slice);
   *std::ranges::find_if(plan.steps, is_launch) = *launch;

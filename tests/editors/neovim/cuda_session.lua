@@ -44,7 +44,7 @@ local function cancel_one(warpwright)
   local outcome
   warpwright.optimize('saxpy', function(err, result) outcome = { err = err, result = result } end)
   t.wait('progress', 60, function() return warpwright.statusline() ~= '' end)
-  t.expect('progress', warpwright.statusline(), 'optimising saxpy')
+  t.expect('progress', warpwright.statusline(), 'optimizing saxpy')
   vim.cmd('WarpwrightCancel')
   t.wait('cancel', 30, function() return outcome end)
   assert(outcome.err or outcome.result.tried < 200, 'it ran to its end')
@@ -53,7 +53,7 @@ local function cancel_one(warpwright)
   t.variants(4)
 end
 
-local function optimise(bufnr, warpwright)
+local function optimize(bufnr, warpwright)
   local seen = {}
   vim.api.nvim_create_autocmd('User', {
     pattern = 'WarpwrightProgress',
@@ -126,7 +126,7 @@ t.session(function()
   vim.fn.search('void saxpy')
   vim.fn.search('saxpy')
   cancel_one(warpwright)
-  optimise(bufnr, warpwright)
+  optimize(bufnr, warpwright)
   t.expect('hover after', t.hover(), 'No GPU measured these')
   preview_and_apply(bufnr)
   vim.fn.search('saxpy<<<')

@@ -1,7 +1,7 @@
 -- Neovim on a real GPU, through a runner that is reached over TLS: a CUDA file and a Python module, each from "not
 -- measured" to a variant that is applied with its measured speedup. Keeps what a user saw: hovers, lenses, the texts.
 -- From the environment, beside the harness's: SESSION_RUNNER (URL), SESSION_OUT (folder), SESSION_CUDA and SESSION_KERNEL,
--- SESSION_MODULE and SESSION_CLASS (a file and what is optimised in it; the module may be left out), SESSION_TRANSCRIPT
+-- SESSION_MODULE and SESSION_CLASS (a file and what is optimized in it; the module may be left out), SESSION_TRANSCRIPT
 -- (transcript.py), SESSION_BUDGET.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
@@ -32,7 +32,7 @@ local function cancel_one(name)
   t.say('cancelled', outcome.err and outcome.err.message or ('after %d variants'):format(outcome.result.tried))
 end
 
-local function optimise(bufnr, name)
+local function optimize(bufnr, name)
   local outcome
   require('warpwright').optimize(name, function(err, result) outcome = { err = err, result = result } end)
   t.wait('an outcome', 300, function() return outcome end)
@@ -52,7 +52,7 @@ local function session(file, name, apply)
   go_to(bufnr, name)
   keep(base .. '.1_before.hover.md', t.hover())
   if apply == 'Preview' then cancel_one(name) end
-  optimise(bufnr, name)
+  optimize(bufnr, name)
   keep(base .. '.2_measured.hover.md', t.hover())
   local before = t.text(bufnr)
   t.select('^Apply')

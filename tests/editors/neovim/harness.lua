@@ -96,7 +96,7 @@ function M.setup(options)
   require('warpwright').setup(chosen)
 end
 
---- Most variants of an optimisation, from now on.
+--- Most variants of an optimization, from now on.
 function M.variants(most)
   require('warpwright.options').current.settings.maxVariants = most
   require('warpwright.client').send_settings()

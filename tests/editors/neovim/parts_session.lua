@@ -1,4 +1,4 @@
--- What needs no optimisation: options, tables of hovers, runners, doctor, health, a program that is missing, lenses
+-- What needs no optimization: options, tables of hovers, runners, doctor, health, a program that is missing, lenses
 -- above lines, completion, the pages of the help.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')

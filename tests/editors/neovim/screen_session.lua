@@ -32,10 +32,10 @@ t.session(function()
     or vim.fn.termopen(command, { on_exit = on_exit })
   local function type_in(keys) vim.api.nvim_chan_send(job, keys) end
 
-  see('lens above its kernel', '\n *Warpwright: not measured · optimise *\n[^\n]*__global__ void saxpy')
+  see('lens above its kernel', '\n *Warpwright: not measured · optimize *\n[^\n]*__global__ void saxpy')
   type_in('/void saxpy\rw')
   type_in(':WarpwrightOptimize\r')
-  see('progress in the statusline', 'saxpy.cu +Warpwright: optimising saxpy')
+  see('progress in the statusline', 'saxpy.cu +Warpwright: optimizing saxpy')
   see('outcome', 'Warpwright: saxpy: %d+ of %d+ variants verified', 180)
   see('lens of a checked variant', '\n *Warpwright: variant checked [^\n]*apply *\n[^\n]*__global__ void saxpy')
   type_in('K')

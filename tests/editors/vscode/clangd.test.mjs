@@ -67,9 +67,9 @@ step('repaired, the file has diagnostics of rules, and one action each', async (
   await bench.shot('3-actions');
 });
 
-step('a variant is optimised and applied, and both servers read the result', async () => {
+step('a variant is optimized and applied, and both servers read the result', async () => {
   await bench.page.keyboard.press('Escape');
-  await bench.clickLens('· optimise');
+  await bench.clickLens('· optimize');
   await bench.lens('· apply', 120_000);
   await bench.dismissNotifications();
   await bench.clickLens('· apply');

@@ -1,4 +1,4 @@
-// What a user sees when a process below the editor dies: the server is started again and says so, an optimisation that ran is over,
+// What a user sees when a process below the editor dies: the server is started again and says so, an optimization that ran is over,
 // and what was measured before is still there.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -14,29 +14,29 @@ after(() => bench.close());
 
 const servers = () => bench.processes(/\/warpwright lsp/);
 
-step('a server that is killed amid an optimisation is started again, with a message', async () => {
-  await bench.clickLens('optimise');
+step('a server that is killed amid an optimization is started again, with a message', async () => {
+  await bench.clickLens('optimize');
   await bench.lens('· apply', 120_000);
   await bench.dismissNotifications();
   await bench.openFile('slow.cu');
-  await bench.clickLens('optimise');
+  await bench.clickLens('optimize');
   await bench.lens('· cancel');
   const [before] = servers();
   process.kill(before, 'SIGKILL');
   await bench.notification("Warpwright's server ended unexpectedly and was started again");
   await bench.shot('1-restarted');
   await until('another server runs', () => servers().some((pid) => pid !== before));
-  await bench.lens('not measured · optimise');
-  await until('its progress is over', async () => !(await bench.notifications()).some((toast) => toast.includes('optimising')), 20_000);
+  await bench.lens('not measured · optimize');
+  await until('its progress is over', async () => !(await bench.notifications()).some((toast) => toast.includes('optimizing')), 20_000);
   assert.equal((await bench.notifications()).length, 1, 'one message, not one a request');
   await bench.openFile('saxpy.cu');
   await bench.lens('variant checked');
 });
 
-step('the runner that is killed amid an optimisation is said once, and the next one works', async () => {
+step('the runner that is killed amid an optimization is said once, and the next one works', async () => {
   await bench.dismissNotifications();
   await bench.openFile('slow.cu');
-  await bench.clickLens('optimise');
+  await bench.clickLens('optimize');
   await bench.lens('· cancel');
   const runners = () => bench.processes(/warpwright-runner/);
   const [before] = await until('a runner', () => runners().length && runners());
@@ -48,7 +48,7 @@ step('the runner that is killed amid an optimisation is said once, and the next 
   await until('the lens is no longer measuring', async () => !(await bench.lenses()).some((lens) => lens.includes('cancel')));
   assert.equal((await bench.notifications()).filter((toast) => toast.includes('was lost')).length, 1);
   await bench.openFile('matmul.cu');
-  await bench.clickLens('· optimise');
+  await bench.clickLens('· optimize');
   await bench.lens('variant checked', 120_000);
   await bench.openFile('saxpy.cu');
   await bench.lens('variant checked');

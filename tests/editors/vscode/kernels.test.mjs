@@ -41,14 +41,14 @@ step('the view lists the kernels of files that are not open, without those that 
 });
 
 step('a kernel is run from the view, cancelled there, and run to its end', async () => {
-  await act('decay', 'Optimise Kernel');
+  await act('decay', 'Optimize Kernel');
   await seen('decay measuring 1 of 2 (verifying)'); // for long: a row that is drawn anew under the mouse swallows its click
   await bench.shot('2-running');
-  await act('decay', 'Cancel Optimisation');
+  await act('decay', 'Cancel Optimization');
   await seen('decay not measured');
   bench.write('slow.cu', 'int main() { return 0; }\n');
   await until('a kernel that was deleted is gone', async () => !(await rows()).some((line) => line.includes('decay')));
-  await act('saxpy', 'Optimise Kernel');
+  await act('saxpy', 'Optimize Kernel');
   await seen('saxpy variant checked', 120_000);
   await bench.dismissNotifications();
   await row('saxpy').locator('.monaco-tl-twistie').click();
@@ -69,9 +69,9 @@ step('a variant is compared and applied from the view', async () => {
   await bench.shot('4-applied');
 });
 
-step('all kernels are optimised after one question, in one display of progress', async () => {
-  await bench.command('Warpwright: Optimise All Kernels');
-  await bench.page.locator('.monaco-dialog-box').filter({ hasText: 'Optimise 2 kernels?' }).locator('.monaco-button').filter({ hasText: 'Optimise' }).click();
+step('all kernels are optimized after one question, in one display of progress', async () => {
+  await bench.command('Warpwright: Optimize All Kernels');
+  await bench.page.locator('.monaco-dialog-box').filter({ hasText: 'Optimize 2 kernels?' }).locator('.monaco-button').filter({ hasText: 'Optimize' }).click();
   await bench.notification('kernel 1 of 2, matmul');
   await bench.shot('5-all');
   await bench.notification('of 2 kernels 0 have a faster verified variant', 180_000);

@@ -27,7 +27,7 @@ step('lens of Warpwright, hover of both, problems of Pyright', async () => {
   await until('an undefined name', async () => (await bench.errors()) === 1);
 }, { skip });
 
-step('repaired and optimised, the lens and the menu are those of Warpwright, once each', async () => {
+step('repaired and optimized, the lens and the menu are those of Warpwright, once each', async () => {
   await bench.page.locator('.editor-instance .view-line').last().click();
   await bench.page.keyboard.press('Control+F');
   await bench.page.keyboard.insertText(' + missing');
@@ -35,7 +35,7 @@ step('repaired and optimised, the lens and the menu are those of Warpwright, onc
   await bench.page.keyboard.press('Delete');
   await until('no undefined name', async () => (await bench.squiggles('error')) === 0);
   await bench.save('model.py');
-  await bench.clickLens('optimise');
+  await bench.clickLens('optimize');
   await bench.lens('· apply', 180_000);
   await bench.dismissNotifications();
   const titles = await bench.actions('Model', 'class Model');

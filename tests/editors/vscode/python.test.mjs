@@ -13,12 +13,12 @@ before(async () => {
 });
 after(() => bench?.close());
 
-step('a module is optimised, compared and applied, and the lens and the hover follow', async () => {
-  await bench.lens('not measured · optimise');
+step('a module is optimized, compared and applied, and the lens and the hover follow', async () => {
+  await bench.lens('not measured · optimize');
   await bench.hover('Model', 'class Model', 'Not measured');
-  await bench.clickLens('optimise');
+  await bench.clickLens('optimize');
   await bench.lens('· apply', 180_000);
-  await bench.shot('1-optimised');
+  await bench.shot('1-optimized');
   const table = await bench.hover('Model', 'class Model', 'verified');
   assert.match(table, /float32\[24, 40\]/);
   await bench.shot('2-hover');

@@ -1,4 +1,4 @@
-// A whole session with a CUDA file on the CPU backend: what is seen on opening, optimise with progress, diff, apply, hover again.
+// A whole session with a CUDA file on the CPU backend: what is seen on opening, optimize with progress, diff, apply, hover again.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { saxpy } from './lib/files.mjs';
@@ -14,7 +14,7 @@ before(async () => {
 after(() => bench.close());
 
 step('a CUDA file opens with its lens and its diagnostics, and no runner', async () => {
-  await bench.lens('Warpwright: not measured · optimise');
+  await bench.lens('Warpwright: not measured · optimize');
   await bench.status('Warpwright');
   assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), [], 'nothing is started before it is asked for');
   await until('a squiggle', async () => (await bench.squiggles('info')) + (await bench.squiggles()) + (await bench.squiggles('hint')) > 0);
@@ -27,13 +27,13 @@ step('the hover tells that nothing was measured, and how memory is accessed', as
   await bench.shot('2-hover');
 });
 
-step('optimising shows progress and ends with checked variants', async () => {
-  await bench.clickLens('optimise', bench.notification('optimising saxpy'));
+step('optimizing shows progress and ends with checked variants', async () => {
+  await bench.clickLens('optimize', bench.notification('optimizing saxpy'));
   await bench.shot('3-progress');
   await bench.lens('variant checked (correct on the CPU backend, speed not measured) · apply', 120_000);
   await bench.notification('verified, none measured as faster');
   await bench.status('CPU backend');
-  await bench.shot('4-optimised');
+  await bench.shot('4-optimized');
 });
 
 step('the lightbulb offers the variant, to apply or to compare', async () => {

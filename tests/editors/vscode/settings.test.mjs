@@ -62,7 +62,7 @@ step('a wrong value in a file is named, and the one before is kept', async () =>
   await bench.notification('budget');
   await bench.shot('2-named');
   await bench.openFile('saxpy.cu');
-  await bench.lens('· optimise');
+  await bench.lens('· optimize');
   change({ 'warpwright.budget': 20 });
   await bench.dismissNotifications();
 });
@@ -76,5 +76,5 @@ step('a program that is not there is said with a way to its setting, and found a
   await item('path').waitFor();
   change({ 'warpwright.path': program });
   await bench.openFile('saxpy.cu');
-  await bench.lens('· optimise');
+  await bench.lens('· optimize');
 });

@@ -54,16 +54,16 @@ step('inlay hints tell access patterns, until the setting turns them off', async
   await until('no hint', async () => (await hints()) === 0);
 });
 
-step("an optimisation is cancelled in its progress, and from its lens", async () => {
+step("an optimization is cancelled in its progress, and from its lens", async () => {
   await bench.openFile('slow.cu');
-  await bench.clickLens('· optimise');
+  await bench.clickLens('· optimize');
   await bench.lens('(verifying) · cancel'); // for long: what is drawn anew under the mouse swallows a click
-  await bench.clickNotification('optimising decay', 'Cancel');
-  await bench.lens('· optimise');
-  await until('the progress is gone', async () => !(await bench.notifications()).some((toast) => toast.includes('optimising')));
-  await bench.clickLens('· optimise');
+  await bench.clickNotification('optimizing decay', 'Cancel');
+  await bench.lens('· optimize');
+  await until('the progress is gone', async () => !(await bench.notifications()).some((toast) => toast.includes('optimizing')));
+  await bench.clickLens('· optimize');
   await bench.clickLens('(verifying) · cancel');
-  await bench.lens('· optimise');
+  await bench.lens('· optimize');
   assert.deepEqual((await bench.notifications()).filter((toast) => /error|fail/i.test(toast)), []);
 });
 
@@ -83,8 +83,8 @@ step('doctor tells what was found', async () => {
 
 step('a report of what was measured is exported', async () => {
   await bench.openFile('saxpy.cu');
-  await bench.lens('· optimise');
-  await bench.command('Warpwright: Optimise Kernel');
+  await bench.lens('· optimize');
+  await bench.command('Warpwright: Optimize Kernel');
   await bench.lens('variant checked', 120_000);
   await bench.dismissNotifications();
   await bench.command('Warpwright: Export Report');

@@ -17,8 +17,8 @@ before(async () => {
 });
 after(() => bench.close());
 
-step('analysis works, an optimisation is refused with a way to trust, and no runner is started', async () => {
-  await bench.lens('not measured · trust this workspace to optimise');
+step('analysis works, an optimization is refused with a way to trust, and no runner is started', async () => {
+  await bench.lens('not measured · trust this workspace to optimize');
   assert.match(await bench.hover('saxpy', '__global__', 'Not measured'), /coalesced/);
   await bench.clickLens('trust this workspace');
   await bench.notification('This workspace is not trusted');
@@ -26,22 +26,22 @@ step('analysis works, an optimisation is refused with a way to trust, and no run
   assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), []);
 });
 
-step("once trusted, lenses offer to optimise, and the project's runner is asked about", async () => {
+step("once trusted, lenses offer to optimize, and the project's runner is asked about", async () => {
   await bench.clickNotification('This workspace is not trusted', 'Manage Workspace Trust');
   await bench.page.locator('.workspace-trust-editor .monaco-button').filter({ hasText: /^Trust$/ }).first().click();
   await bench.page.keyboard.press('Control+W');
   await bench.openFile('saxpy.cu');
-  await bench.lens('· optimise');
+  await bench.lens('· optimize');
   await bench.notification('Warpwright ignores this until you approve it');
   await bench.shot('2-trusted');
   assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), []);
 });
 
-step('approved, it is the runner that an optimisation asks for', async () => {
+step('approved, it is the runner that an optimization asks for', async () => {
   await bench.clickNotification('Warpwright ignores this until you approve it', 'Trust');
   const store = path.join(bench.folder, 'state/warpwright/approvals.json');
   await until('the approval', () => fs.existsSync(store) && fs.readFileSync(store, 'utf8').includes('.warpwright.toml'));
-  await bench.clickLens('optimise', bench.notification('cannot reach a runner at /nowhere/of/the/project'));
+  await bench.clickLens('optimize', bench.notification('cannot reach a runner at /nowhere/of/the/project'));
   await bench.status('Warpwright runner');
   await until('the runner of the project is named', async () => (await bench.statusTooltip('Warpwright runner')).includes('/nowhere/of/the/project'));
   await bench.shot('3-approved');

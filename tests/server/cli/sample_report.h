@@ -1,5 +1,5 @@
 // A report as a search on an H200 would leave it: one kernel with a fast, a slow and a wrong
-// variant, and one kernel that could not be optimised. Test data only.
+// variant, and one kernel that could not be optimized. Test data only.
 #pragma once
 
 #include "server/cli/report/report.h"

@@ -88,7 +88,7 @@ class Search(Case):
         self.assertGreater(record["covered"], 0)
         self.assertLessEqual(record["covered"], record["operators"])
 
-    def test_a_model_that_was_not_optimised_has_no_report(self):
+    def test_a_model_that_was_not_optimized_has_no_report(self):
         with self.assertRaisesRegex(ValueError, "call warpwright.optimize"):
             warpwright.report(nn.Linear(2, 2))
 

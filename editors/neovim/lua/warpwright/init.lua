@@ -52,7 +52,7 @@ function M.choose_runner(name) require('warpwright.runners').choose(name) end
 function M.trust(on_done) require('warpwright.trust').review(on_done) end
 function M.restart() require('warpwright.client').restart() end
 
---- For a statusline: "Warpwright: optimising saxpy 35% variant 4 of 12 (measure)", "" when nothing runs.
+--- For a statusline: "Warpwright: optimizing saxpy 35% variant 4 of 12 (measure)", "" when nothing runs.
 function M.statusline() return require('warpwright.progress').text() end
 
 return M

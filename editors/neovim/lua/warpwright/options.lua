@@ -13,7 +13,7 @@ M.defaults = {
   lens = 'above', -- its line, at the 'end' of it, or false
   hover_key = 'K', -- mapped in attached buffers to the hover of all servers; false maps nothing
   inlay_hints = true, -- where Neovim can show them (0.10 and newer)
-  notify = true, -- say when an optimisation ended
+  notify = true, -- say when an optimization ended
   restarts = 3, -- of a server that ended by itself, within three minutes
   on_attach = nil, -- function(client, bufnr)
 }
