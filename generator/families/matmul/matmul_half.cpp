@@ -80,7 +80,7 @@ std::optional<Batches> two_batches(const model::Shape &sizes, const model::Shape
 Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand, std::int64_t rows,
                       std::int64_t box_rows) {
   if (!operand.plain)
-    return fail("an operand is computed, and the copy engine reads memory as it is");
+    return fail("an operand is computed");
   const PlainOperand &plain = *operand.plain;
   if (plain.dtype != model::Dtype::Float16 && plain.dtype != model::Dtype::BFloat16)
     return fail("an operand is of no 16-bit type");
@@ -142,8 +142,9 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
                   const elements::DeviceFacts &device, const std::string &prefix) {
   if (device.tensor_cores != arch::TensorCores::Wgmma)
     return fail("16-bit products by tensor maps need the tensor cores of compute capability 9.0");
-  if (problem.type != "float" || !problem.a.plain || !problem.b.plain ||
-      problem.a.plain->dtype != problem.b.plain->dtype)
+  if (!problem.a.plain || !problem.b.plain)
+    return fail("an operand is computed, and the copy engine reads memory as it is");
+  if (problem.type != "float" || problem.a.plain->dtype != problem.b.plain->dtype)
     return fail("products by tensor maps are of two float16 or two bfloat16 operands in memory");
   const bool bfloat16 = problem.a.plain->dtype == model::Dtype::BFloat16;
   auto settings = elements::settings_of(configuration, {{"group_m", 64, 128},

@@ -365,7 +365,7 @@ TEST_CASE("Parts of one value in another order are chosen by their index, and co
     const model::Graph graph =
         g.graph({g.op("cat", {part(cut, 96), part(0, cut)}, {{"dim", std::int64_t{1}}})});
     const std::string source = source_of(graph);
-    const std::string kernel = source.substr(source.find("extern \"C\""));
+    const std::string kernel = source.substr(source.find("_body(const int block"));
     const auto count = [&](const std::string &text) {
       int found = 0;
       for (std::size_t at = kernel.find(text); at != std::string::npos;
