@@ -17,7 +17,8 @@ struct Touched {
 
   bool meets(const Touched &other) const {
     const auto shares = [](const std::set<std::string> &some, const std::set<std::string> &others) {
-      return std::ranges::any_of(some, [&](const std::string &one) { return others.contains(one); });
+      return std::ranges::any_of(some,
+                                 [&](const std::string &one) { return others.contains(one); });
     };
     return shares(written, other.all) || shares(other.written, all);
   }
@@ -56,16 +57,20 @@ private:
     const auto *launch = std::get_if<model::LaunchStep>(&plan_.steps[i]);
     const auto body = launch ? bodies_.find(launch->kernel) : bodies_.end();
     if (body == bodies_.end() ||
-        (body->second.takes_fewer && number(launch->grid[0]) * number(launch->block[0]) > most_threads_))
+        (body->second.takes_fewer &&
+         number(launch->grid[0]) * number(launch->block[0]) > most_threads_))
       return nullptr;
     return launch;
   }
 
-  static std::int64_t number(const symbolic::Expression &value) { return value.evaluate({}).value_or(1); }
+  static std::int64_t number(const symbolic::Expression &value) {
+    return value.evaluate({}).value_or(1);
+  }
 
   /// Whether the two may have one block size.
   bool fit(const model::LaunchStep &one, const model::LaunchStep &other) const {
-    const bool take_fewer = bodies_.at(one.kernel).takes_fewer && bodies_.at(other.kernel).takes_fewer;
+    const bool take_fewer =
+        bodies_.at(one.kernel).takes_fewer && bodies_.at(other.kernel).takes_fewer;
     return take_fewer || (one.block == other.block && !bodies_.at(one.kernel).takes_fewer &&
                           !bodies_.at(other.kernel).takes_fewer);
   }
@@ -78,11 +83,12 @@ private:
       return group;
     group.push_back(first);
     std::vector<Touched> before{touched_by(plan_.steps[first], bodies_)};
-    for (std::size_t i = first + 1; i < std::min(plan_.steps.size(), first + kFar) && group.size() < kMost; ++i) {
+    for (std::size_t i = first + 1;
+         i < std::min(plan_.steps.size(), first + kFar) && group.size() < kMost; ++i) {
       before.push_back(touched_by(plan_.steps[i], bodies_));
-      const bool is_free = std::ranges::none_of(before.begin(), before.end() - 1, [&](const Touched &other) {
-        return other.meets(before.back());
-      });
+      const bool is_free =
+          std::ranges::none_of(before.begin(), before.end() - 1,
+                               [&](const Touched &other) { return other.meets(before.back()); });
       if (is_free && launch_at(i) && fit(*launch_at(first), *launch_at(i)))
         group.push_back(i);
     }
@@ -105,25 +111,33 @@ private:
         parameters += (parameters.empty() ? "" : ", ") + parameter.type + renamed;
         arguments += ", " + renamed;
       }
-      const std::string guard = own_threads < threads ? "if (threadIdx.x < " + std::to_string(own_threads) + ") " : "";
-      calls += (at + 1 < group.size() ? "  if (block < " + std::to_string(blocks + own) + ") {\n    " : "  {\n    ") +
-               guard + body.function + "(block - " + std::to_string(blocks) + ", " + std::to_string(own) + arguments + ");\n    return;\n  }\n";
+      const std::string guard =
+          own_threads < threads ? "if (threadIdx.x < " + std::to_string(own_threads) + ") " : "";
+      calls +=
+          (at + 1 < group.size() ? "  if (block < " + std::to_string(blocks + own) + ") {\n    "
+                                 : "  {\n    ") +
+          guard + body.function + "(block - " + std::to_string(blocks) + ", " +
+          std::to_string(own) + arguments + ");\n    return;\n  }\n";
       blocks += own;
       shared = std::max(shared, launch.shared_bytes.evaluate({}).value_or(0));
-      joined.arguments.insert(joined.arguments.end(), launch.arguments.begin(), launch.arguments.end());
+      joined.arguments.insert(joined.arguments.end(), launch.arguments.begin(),
+                              launch.arguments.end());
     }
     const bool takes_fewer = bodies_.at(launch_at(group.front())->kernel).takes_fewer;
-    joined.block = {symbolic::Expression(threads), symbolic::Expression(1), symbolic::Expression(1)};
-    const std::string text = "(" + parameters + ") {\n  const int block = blockIdx.x;\n" + calls + "}\n";
-    const auto [known, added] = kernels_.try_emplace(text, "joined_" + std::to_string(kernels_.size()));
+    joined.block = {symbolic::Expression(threads), symbolic::Expression(1),
+                    symbolic::Expression(1)};
+    const std::string text =
+        "(" + parameters + ") {\n  const int block = blockIdx.x;\n" + calls + "}\n";
+    const auto [known, added] =
+        kernels_.try_emplace(text, "joined_" + std::to_string(kernels_.size()));
     joined.kernel = known->second;
     joined.grid[0] = symbolic::Expression(blocks);
     joined.shared_bytes = symbolic::Expression(shared);
     // Kernels whose warps divide the registers among them need to be alone on a multiprocessor.
     const std::string bounds = takes_fewer ? "" : ", 1";
     if (added)
-      plan_.source += "extern \"C\" __global__ void __launch_bounds__(" + joined.block[0].text() + bounds + ") " +
-                      joined.kernel + text;
+      plan_.source += "extern \"C\" __global__ void __launch_bounds__(" + joined.block[0].text() +
+                      bounds + ") " + joined.kernel + text;
     plan_.steps[group.front()] = std::move(joined);
     for (std::size_t i = group.size(); i-- > 1;)
       plan_.steps.erase(plan_.steps.begin() + static_cast<std::ptrdiff_t>(group[i]));
@@ -132,11 +146,13 @@ private:
   /// Removes the kernels that no step launches any more.
   void remove_unused() {
     for (const auto &[kernel, body] : bodies_) {
-      const bool is_used = std::ranges::any_of(plan_.steps, [&, name = kernel](const model::Step &step) {
-        const auto *launch = std::get_if<model::LaunchStep>(&step);
-        return launch && launch->kernel == name;
-      });
-      if (const std::size_t at = plan_.source.find(body.kernel_text); !is_used && at != std::string::npos)
+      const bool is_used =
+          std::ranges::any_of(plan_.steps, [&, name = kernel](const model::Step &step) {
+            const auto *launch = std::get_if<model::LaunchStep>(&step);
+            return launch && launch->kernel == name;
+          });
+      if (const std::size_t at = plan_.source.find(body.kernel_text);
+          !is_used && at != std::string::npos)
         plan_.source.erase(at, body.kernel_text.size());
     }
   }

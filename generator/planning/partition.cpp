@@ -204,7 +204,8 @@ void Partition::add_twin(Draft &draft) {
     const auto readers = users(value.name);
     return !graph_.is_result(value.name) && !readers.empty() &&
            std::ranges::all_of(readers, [&](const Node *reader) {
-             return ops::is_inline(*reader) && elements::keeps_elements(graph_, *reader, value.name) &&
+             return ops::is_inline(*reader) &&
+                    elements::keeps_elements(graph_, *reader, value.name) &&
                     (draft.members.contains(reader->name) || ends_here(*reader));
            });
   };

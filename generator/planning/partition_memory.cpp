@@ -16,7 +16,6 @@ namespace warpwright::planning {
 using model::Node;
 using model::Shape;
 
-
 bool Partition::in_memory(const std::string &name) const {
   return ops::is_buffer_leaf(node(name)) || owner_.contains(name) || memory_.contains(name);
 }

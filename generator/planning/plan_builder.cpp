@@ -1,14 +1,14 @@
 #include "generator/planning/plan_builder.h"
 
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
-#include "generator/planning/aten_lowering.h"
-#include "generator/planning/channels_last.h"
-#include "generator/planning/layouts.h"
-#include "generator/planning/joined_launches.h"
-#include "generator/planning/memory_plan.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
-#include "generator/ops/attributes.h"
+#include "generator/planning/aten_lowering.h"
+#include "generator/planning/channels_last.h"
+#include "generator/planning/joined_launches.h"
+#include "generator/planning/layouts.h"
+#include "generator/planning/memory_plan.h"
 
 #include <algorithm>
 
@@ -321,7 +321,8 @@ private:
   static void overlap_launches(model::Plan &plan) {
     constexpr std::string_view kKernel = "extern \"C\" __global__ ";
     constexpr std::string_view kWait =
-        "\n  asm volatile(\"griddepcontrol.launch_dependents;\\ngriddepcontrol.wait;\" ::: \"memory\");";
+        "\n  asm volatile(\"griddepcontrol.launch_dependents;\\ngriddepcontrol.wait;\" ::: "
+        "\"memory\");";
     for (std::size_t at = plan.source.find(kKernel); at != std::string::npos;
          at = plan.source.find(kKernel, at + 1)) {
       const std::size_t body = plan.source.find('{', at);

@@ -13,8 +13,10 @@ using nlohmann::json;
 json to_json(const Recipe &recipe) {
   json anchors = json::object();
   for (const auto &[name, choice] : recipe.choices.anchors)
-    anchors[name] = {
-        {"family", choice.family}, {"fuse", choice.fuse}, {"channels_last", choice.channels_last}, {"twin", choice.twin}};
+    anchors[name] = {{"family", choice.family},
+                     {"fuse", choice.fuse},
+                     {"channels_last", choice.channels_last},
+                     {"twin", choice.twin}};
   return {{"rewrites", recipe.rewrites},
           {"anchors", std::move(anchors)},
           {"fast_math", recipe.choices.fast_math},

@@ -35,7 +35,8 @@ constexpr const char *kUsage =
     "  --alone NAME            fuse nothing with the anchor\n"
     "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
     "  --as-traced             no rewrites, and biases stay with their convolutions\n"
-    "  --gpu NAME              plan for a100, rtx4090, h100, h200 (default), h20, b200, rtx5090, or cpu for the CPU backend\n"
+    "  --gpu NAME              plan for a100, rtx4090, h100, h200 (default), h20, b200, rtx5090, "
+    "or cpu for the CPU backend\n"
     "  --out PLAN.json, --source FILE.cu   with \"%\" in them: a file for each graph, named after "
     "it\n";
 

@@ -63,7 +63,8 @@ DeviceResult<void> pack(const LaunchOperation &operation, const std::vector<std:
     const ArgumentValue &argument = operation.arguments[i];
     if (argument.map)
       return fault(Fault::Kind::Unsupported,
-                   operation.kernel_name + " copies tiles by a tensor map, which the CPU backend does not have");
+                   operation.kernel_name +
+                       " copies tiles by a tensor map, which the CPU backend does not have");
     if (argument.size_bytes != sizes[i])
       return refuse(operation, "argument " + std::to_string(i + 1) + " has " +
                                    std::to_string(argument.size_bytes) + " bytes, the parameter " +

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kDefaultSharedBytes =
     48 * 1024; ///< larger sizes need opt-in (CUDA guide, 20.7.3)
 
-constexpr std::size_t kMostMaps = 8;          ///< of a launch
+constexpr std::size_t kMostMaps = 8;  ///< of a launch
 constexpr Status kNotSupported = 801; ///< CUDA_ERROR_NOT_SUPPORTED
 struct alignas(64) EncodedMap {
   std::array<unsigned char, kTensorMapBytes> bytes;
@@ -35,8 +35,8 @@ Status encode(const Driver &driver, const ArgumentValue &argument, EncodedMap &e
   std::memcpy(&address, argument.bytes.data(), sizeof address);
   return driver.cuTensorMapEncodeTiled(
       &encoded, map.driver_dtype(), static_cast<std::uint32_t>(map.extents.size()), address,
-      extents.data(), strides.data(), box.data(), ones.data(), kNoInterleave,
-      map.driver_swizzle(), kPromote256, kFillZeros);
+      extents.data(), strides.data(), box.data(), ones.data(), kNoInterleave, map.driver_swizzle(),
+      kPromote256, kFillZeros);
 }
 
 DeviceResult<void> ask_for_shared(const Driver &driver, CUdevice device, CUfunction function,

@@ -151,10 +151,10 @@ private:
       arguments +=
           ", " + std::visit([&](const auto &value) { return argument_text(value); }, argument);
     const char *how = launch.cooperative ? "_together" : launch.overlapped ? "_overlapped" : "";
-    steps_.body += std::string("  launch") + how +
-                   "(kernels->functions[" + std::to_string(launch.kernel) + "], " +
-                   triple(launch.grid) + ", " + triple(launch.block) + ", " +
-                   std::to_string(launch.shared_bytes) + ", stream" + arguments + ");\n";
+    steps_.body += std::string("  launch") + how + "(kernels->functions[" +
+                   std::to_string(launch.kernel) + "], " + triple(launch.grid) + ", " +
+                   triple(launch.block) + ", " + std::to_string(launch.shared_bytes) + ", stream" +
+                   arguments + ");\n";
     return {};
   }
 

@@ -97,8 +97,8 @@ private:
   }
 
   std::string text_of(const plan::PlaceArgument &argument) const {
-    const std::string place = python_text(program_.places[argument.place].name) + ", " +
-                              std::to_string(argument.offset);
+    const std::string place =
+        python_text(program_.places[argument.place].name) + ", " + std::to_string(argument.offset);
     if (const auto &map = argument.map)
       return "(\"map\", " + place + ", (" + std::to_string(map->driver_dtype()) + ", " +
              list(map->extents) + ", " + list(map->strides_bytes()) + ", " + list(map->box) + ", " +

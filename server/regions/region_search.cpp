@@ -79,10 +79,11 @@ json tried_in(const TorchOutcome &outcome) {
   json tried = json::array();
   for (const search::TorchVariant &variant : outcome.variants) {
     const model::Verdict &verdict = variant.verdict;
-    tried.push_back({{"moves", variant.proposal.built.plan.moves},
-                     {"outcome", model::name(verdict.outcome)},
-                     {"message", verdict.message},
-                     {"us", verdict.candidate_time ? json(verdict.candidate_time->median_ns / 1e3) : json()}});
+    tried.push_back(
+        {{"moves", variant.proposal.built.plan.moves},
+         {"outcome", model::name(verdict.outcome)},
+         {"message", verdict.message},
+         {"us", verdict.candidate_time ? json(verdict.candidate_time->median_ns / 1e3) : json()}});
   }
   return tried;
 }
@@ -219,7 +220,9 @@ private:
       tell(result); // likewise
       return {};
     }
-    (*job)["searched"] = {{"outcome", result.outcome}, {"reason", result.reason}, {"ratio", result.ratio ? json(*result.ratio) : json()},
+    (*job)["searched"] = {{"outcome", result.outcome},
+                          {"reason", result.reason},
+                          {"ratio", result.ratio ? json(*result.ratio) : json()},
                           {"tried", tried_in(outcome)}};
     if (auto written = store_.write(Store::Kind::Job, key, *job); !written)
       return written;

@@ -158,7 +158,8 @@ private:
     if (const auto *buffer = std::get_if<BufferArgument>(&argument)) {
       auto extent = TRY(extent_of(buffer->buffer, where + ".buffer"));
       const auto offset = TRY(bounded(buffer->offset, task_.sizes, 0, extent, where + ".offset"));
-      return buffer->map ? check_map(*buffer, extent - offset, offset, where + ".map") : Result<void>{};
+      return buffer->map ? check_map(*buffer, extent - offset, offset, where + ".map")
+                         : Result<void>{};
     }
     if (const auto *size = std::get_if<SizeArgument>(&argument)) {
       auto value = size->value.evaluate(task_.sizes);
@@ -193,12 +194,14 @@ private:
                   "Copy such operands by the threads");
     std::int64_t last = 0;
     for (std::size_t i = 0; i < map.extents.size(); ++i) {
-      const auto extent = TRY(bounded(map.extents[i], task_.sizes, 1, kMaxMapExtent, where + ".extents"));
-      const auto stride =
-          i == 0 ? std::int64_t{1}
-                 : TRY(bounded(map.strides[i - 1], task_.sizes, 0, kMaxMapStride / bytes, where + ".strides"));
+      const auto extent =
+          TRY(bounded(map.extents[i], task_.sizes, 1, kMaxMapExtent, where + ".extents"));
+      const auto stride = i == 0 ? std::int64_t{1}
+                                 : TRY(bounded(map.strides[i - 1], task_.sizes, 0,
+                                               kMaxMapStride / bytes, where + ".strides"));
       if (i > 0 && stride * bytes % kMapAlignment != 0)
-        return fail(where + ".strides: " + std::to_string(stride) + " elements are no multiple of 16 bytes",
+        return fail(where + ".strides: " + std::to_string(stride) +
+                        " elements are no multiple of 16 bytes",
                     "Copy such operands by the threads");
       last += (extent - 1) * stride;
     }

@@ -78,10 +78,9 @@ Result<Argument> argument_from(const json &document, const std::string &where) {
   const bool is_of_buffer = document.contains("offset") || document.contains("map");
   if (alternatives != 1 || (is_of_buffer && !document.contains("buffer")) ||
       (has_dtype && !document.contains("size") && !document.contains("constant")))
-    return fail(
-        where +
-            ": an argument is one of {buffer, offset, map}, {scalar}, {size, dtype}, {constant, dtype}",
-        "Found " + document.dump());
+    return fail(where + ": an argument is one of {buffer, offset, map}, {scalar}, {size, dtype}, "
+                        "{constant, dtype}",
+                "Found " + document.dump());
   if (document.contains("buffer")) {
     BufferArgument argument{document["buffer"], TRY(expression(document, "offset", where))};
     if (document.contains("map"))

@@ -215,14 +215,15 @@ struct Model {
       const double copy = half_stage_bytes(m, n) * used / rates.tile_bytes;
       const double all = waves(blocks * splits, 1), sum = chunks * std::max(multiply, copy);
       // Partial sums are stored as they are.
-      const double store = m * (n / rates.stored_elements +
-                                (splits > 1 ? 0 : columns * problem.epilogue_cost / rates.epilogue_operations));
+      const double store =
+          m * (n / rates.stored_elements +
+               (splits > 1 ? 0 : columns * problem.epilogue_cost / rates.epilogue_operations));
       // While one of two groups stores, the other multiplies.
       const double tile = together ? sum + store : std::max(sum, (sum + store) / 2);
-      const double first = together ? 0 : sum + store - tile; // of the first and the last tile, which nothing hides
+      const double first =
+          together ? 0 : sum + store - tile; // of the first and the last tile, which nothing hides
       add(MatmulAlgorithm::Half,
-          std::max(all * tile + first + rates.block_us, bytes() / 2 / rates.bytes),
-          splits,
+          std::max(all * tile + first + rates.block_us, bytes() / 2 / rates.bytes), splits,
           {{"group_m", group_m},
            {"tile_n", n},
            {"together", together},
@@ -271,7 +272,8 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
     if (device.tensor_cores == arch::TensorCores::Wgmma)
       model.packed();
   }
-  if (problem.type == "float" && device.tensor_cores == arch::TensorCores::Wgmma && can_map(problem))
+  if (problem.type == "float" && device.tensor_cores == arch::TensorCores::Wgmma &&
+      can_map(problem))
     model.half();
   std::ranges::sort(model.guesses, {}, &Guess::us);
   std::vector<elements::Configuration> result;

@@ -53,7 +53,7 @@ std::vector<std::string> map_parameters(std::string_view type, bool twins) {
 /// An operand as the copy engine reads it, and the steps from batch to batch.
 struct Mapped {
   model::BufferArgument argument;
-  std::int64_t inner = 1;                    ///< extent of the inner batch dimension
+  std::int64_t inner = 1;                      ///< extent of the inner batch dimension
   std::int64_t inner_step = 0, outer_step = 0; ///< 1, or 0: the same for all
 };
 
@@ -104,16 +104,17 @@ Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand
                                              stride_of(batches->outer, batches->outer_stride)};
   const bool is_even = std::ranges::all_of(
       strides, [](std::int64_t stride) { return stride > 0 && stride % kMapUnit == 0; });
-  if ((fast != 1 && line > 1) || (slow == 0 && lines > 1) || !is_even || plain.offset % kMapUnit != 0)
+  if ((fast != 1 && line > 1) || (slow == 0 && lines > 1) || !is_even ||
+      plain.offset % kMapUnit != 0)
     return fail("an operand's rows do not begin at multiples of 16 bytes");
   Mapped result{.argument = {{}, symbolic::Expression(plain.offset)},
                 .inner = batches->inner,
                 .inner_step = batches->inner_stride != 0,
                 .outer_step = batches->outer_stride != 0};
-  model::TensorMap map{.box = {kStepK, operand.along_k ? box_rows : kStepK, 1, 1}, .swizzle_bytes = 128};
-  for (const std::int64_t extent :
-       {line, lines, extent_of(batches->inner, batches->inner_stride),
-        extent_of(batches->outer, batches->outer_stride)})
+  model::TensorMap map{.box = {kStepK, operand.along_k ? box_rows : kStepK, 1, 1},
+                       .swizzle_bytes = 128};
+  for (const std::int64_t extent : {line, lines, extent_of(batches->inner, batches->inner_stride),
+                                    extent_of(batches->outer, batches->outer_stride)})
     map.extents.emplace_back(extent);
   for (const std::int64_t stride : strides)
     map.strides.emplace_back(stride);
@@ -198,39 +199,40 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
   product.lowering.source +=
       kDevice + wgmma_text(prefix + "_wgmma", tile_n, bfloat16, a.along_k, b.along_k) +
       elements::fill_places(
-          kKernel,
-          {{"PREFIX", prefix},
-           {"SIZES", elements::constants_text({{"kGroupM", group_m},
-                                               {"kTileN", tile_n},
-                                               {"kTogether", together},
-                                               {"kStages", stages},
-                                               {"kSwapped", swapped},
-                                               {"kTwins", twins},
-                                               {"kAlongA", a.along_k},
-                                               {"kAlongB", b.along_k},
-                                               {"kRows", rows},
-                                               {"kColumns", columns},
-                                               {"kDepth", problem.depth},
-                                               {"kBatches", problem.batches()},
-                                               {"kSplits", splits},
-                                               {"kPart", part},
-                                               {"kInnerA", map_a.inner},
-                                               {"kInnerStepA", map_a.inner_step},
-                                               {"kOuterStepA", map_a.outer_step},
-                                               {"kInnerB", map_b.inner},
-                                               {"kInnerStepB", map_b.inner_step},
-                                               {"kOuterStepB", map_b.outer_step}})},
-           {"BODY_PARAMETERS", product.parameters(map_parameters(kMapReference, twins))},
-           {"MAP_TWIN", twins ? "map_twin" : "map_b"},
-           {"TILES", swapped ? "tile_n, const int tile_m" : "tile_m, const int tile_n"},
-           {"FILL", fill},
-           {"PLACE", swapped ? "column, const int row" : "row, const int column"},
-           {"WIDE", std::to_string(wide)},
-           {"STORE", text.store_body(wide, splits)}});
+          kKernel, {{"PREFIX", prefix},
+                    {"SIZES", elements::constants_text({{"kGroupM", group_m},
+                                                        {"kTileN", tile_n},
+                                                        {"kTogether", together},
+                                                        {"kStages", stages},
+                                                        {"kSwapped", swapped},
+                                                        {"kTwins", twins},
+                                                        {"kAlongA", a.along_k},
+                                                        {"kAlongB", b.along_k},
+                                                        {"kRows", rows},
+                                                        {"kColumns", columns},
+                                                        {"kDepth", problem.depth},
+                                                        {"kBatches", problem.batches()},
+                                                        {"kSplits", splits},
+                                                        {"kPart", part},
+                                                        {"kInnerA", map_a.inner},
+                                                        {"kInnerStepA", map_a.inner_step},
+                                                        {"kOuterStepA", map_a.outer_step},
+                                                        {"kInnerB", map_b.inner},
+                                                        {"kInnerStepB", map_b.inner_step},
+                                                        {"kOuterStepB", map_b.outer_step}})},
+                    {"BODY_PARAMETERS", product.parameters(map_parameters(kMapReference, twins))},
+                    {"MAP_TWIN", twins ? "map_twin" : "map_b"},
+                    {"TILES", swapped ? "tile_n, const int tile_m" : "tile_m, const int tile_n"},
+                    {"FILL", fill},
+                    {"PLACE", swapped ? "column, const int row" : "row, const int column"},
+                    {"WIDE", std::to_string(wide)},
+                    {"STORE", text.store_body(wide, splits)}});
   const std::string parameters = product.parameters(map_parameters(kMapParameter, twins));
   elements::KernelBody body{prefix + "_body", elements::parameters_in(parameters), {}};
-  body.kernel_text = elements::fill_places(
-      kMultiply, {{"PREFIX", prefix}, {"PARAMETERS", parameters}, {"NAMES", elements::names_of(body.parameters)}});
+  body.kernel_text =
+      elements::fill_places(kMultiply, {{"PREFIX", prefix},
+                                        {"PARAMETERS", parameters},
+                                        {"NAMES", elements::names_of(body.parameters)}});
   product.lowering.source += body.kernel_text;
   product.lowering.bodies.emplace(prefix + "_multiply", std::move(body));
   const std::int64_t items = elements::ceil_divide(rows, tile_m) *

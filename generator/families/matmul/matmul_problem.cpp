@@ -142,7 +142,8 @@ std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Re
       most = elements;
     }
   const Shape &shape = node.type().shape;
-  Layout computed{{}, false, node.type().dtype, 0, model::strides_of({node.type().dtype, shape, {}})};
+  Layout computed{
+      {}, false, node.type().dtype, 0, model::strides_of({node.type().dtype, shape, {}})};
   if (widest && index.node(*widest).type().shape == shape)
     if (const auto layout = layout_of(index, region, *widest))
       computed.strides = layout->strides;
@@ -335,16 +336,18 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
   std::set<std::string> behind{region.anchor};
   for (const std::string &name : region.nodes) {
     const model::Node &follower = index.node(name);
-    if (std::ranges::any_of(follower.inputs, [&](const auto &input) { return behind.contains(input); })) {
+    if (std::ranges::any_of(follower.inputs,
+                            [&](const auto &input) { return behind.contains(input); })) {
       behind.insert(name);
       problem.epilogue_cost += ops::recompute_cost(follower);
     }
   }
   for (const std::string &name : region.nodes)
-    if (const model::Node &other = index.node(name); other.op == op::matmul && name != region.anchor && !problem.joins_batches) {
+    if (const model::Node &other = index.node(name);
+        other.op == op::matmul && name != region.anchor && !problem.joins_batches) {
       problem.twin = name;
-      problem.twin_b = operand_of(index, region, problem, other.inputs[1], problem.b_shape.size() - 2,
-                                  problem.b_shape.size() - 1, false);
+      problem.twin_b = operand_of(index, region, problem, other.inputs[1],
+                                  problem.b_shape.size() - 2, problem.b_shape.size() - 1, false);
     }
   return problem;
 }

@@ -92,7 +92,7 @@ lower_matmul_split_tf32(const ops::GraphIndex &index, const elements::Region &re
   const auto vector_of = [&](bool is_a) {
     const MatmulOperand &operand = is_a ? problem.a : problem.b;
     return operand.plain && operand.plain->dtype == model::Dtype::Float32 ? operand.plain->vector
-                                                                         : -text.load_wide(is_a);
+                                                                          : -text.load_wide(is_a);
   };
   const auto source_of = [&](bool is_a) {
     return vector_of(is_a) > 0 ? text.address(is_a) : text.load(is_a, text.load_wide(is_a));

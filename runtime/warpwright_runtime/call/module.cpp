@@ -78,7 +78,8 @@ PyObject *executor(PyObject *, PyObject *description) {
     made->fill = reinterpret_cast<Executor::Fill>(integer_at(description, 4));
     made->set_context = reinterpret_cast<Executor::SetContext>(integer_at(description, 5));
     made->encode_map = reinterpret_cast<TensorMap::Encode>(integer_at(description, 6));
-    made->launch_configured = reinterpret_cast<Executor::LaunchConfigured>(integer_at(description, 7));
+    made->launch_configured =
+        reinterpret_cast<Executor::LaunchConfigured>(integer_at(description, 7));
     made->context = reinterpret_cast<void *>(integer_at(description, 8));
     return PyLong_FromLongLong(reinterpret_cast<int64_t>(made.release()));
   });
