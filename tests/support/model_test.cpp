@@ -260,14 +260,17 @@ TEST_CASE("plans are checked against their task: names, expressions, CUDA's limi
       "keys, scratch, x, y");
   has(replace("/steps/1/launch/arguments/1/offset", "n + 1"), "arguments[1].offset");
   const auto map = [](json extents, json strides, json box, int swizzle) {
-    return json::array({{{"op", "add"},
-                         {"path", "/steps/1/launch/arguments/1/map"},
-                         {"value", {{"extents", extents}, {"strides", strides}, {"box", box}, {"swizzle_bytes", swizzle}}}},
-                        {{"op", "replace"}, {"path", "/steps/1/launch/arguments/1/offset"}, {"value", 0}}});
+    return json::array(
+        {{{"op", "add"},
+          {"path", "/steps/1/launch/arguments/1/map"},
+          {"value",
+           {{"extents", extents}, {"strides", strides}, {"box", box}, {"swizzle_bytes", swizzle}}}},
+         {{"op", "replace"}, {"path", "/steps/1/launch/arguments/1/offset"}, {"value", 0}}});
   };
   CHECK(message(map({"n"}, json::array(), {4}, 0)) == "");
   CHECK(message(map({4, "n / 4"}, {4}, {4, 2}, 128)) == "");
-  has(map({"n + 1"}, json::array(), {4}, 0), "its last element lies 1 elements behind the buffer x");
+  has(map({"n + 1"}, json::array(), {4}, 0),
+      "its last element lies 1 elements behind the buffer x");
   has(map({4, "n / 4"}, {5}, {4, 2}, 0), "strides: 5 elements are no multiple of 16 bytes");
   has(map({4, 4}, json::array(), {4, 2}, 0), "extents and box need as many numbers");
   has(map({"n"}, json::array(), {64}, 128), "a row of 256 bytes is wider than the swizzle");

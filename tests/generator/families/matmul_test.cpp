@@ -225,8 +225,8 @@ TEST_CASE("integer products are exact") {
 
 namespace {
 
-const Configuration kHalf{{"algorithm", 4}, {"group_m", 64},  {"tile_n", 64},  {"together", 1},
-                          {"stages", 4},    {"swapped", 0}, {"splits", 1}};
+const Configuration kHalf{{"algorithm", 4}, {"group_m", 64}, {"tile_n", 64}, {"together", 1},
+                          {"stages", 4},    {"swapped", 0},  {"splits", 1}};
 
 /// A constant of the kernel's configuration: "kInnerA = 3".
 std::int64_t constant(const std::string &source, const std::string &name) {
@@ -262,7 +262,8 @@ TEST_CASE("tensor maps describe 16-bit operands as they lie in memory") {
   int described = 0;
   for (int round = 0; round < 30; ++round) {
     GraphBuilder g;
-    const std::int64_t m = 8 * pick(random, 1, 5), n = 8 * pick(random, 1, 5), k = 8 * pick(random, 1, 5);
+    const std::int64_t m = 8 * pick(random, 1, 5), n = 8 * pick(random, 1, 5),
+                       k = 8 * pick(random, 1, 5);
     const std::int64_t b = pick(random, 1, 3), h = pick(random, 1, 3);
     const auto head = [&](const std::string &name, std::int64_t rows, std::int64_t columns) {
       switch (pick(random, 0, 3)) {
@@ -271,7 +272,10 @@ TEST_CASE("tensor maps describe 16-bit operands as they lie in memory") {
                     {{"dims", model::Shape{0, 2, 1, 3}}});
       case 1: // every second row from the second on, the same for all batches
         return g.op("slice", {g.input(name, {2 * rows + 1, columns}, model::Dtype::BFloat16)},
-                    {{"dim", std::int64_t{0}}, {"start", std::int64_t{1}}, {"end", 2 * rows + 1}, {"step", std::int64_t{2}}});
+                    {{"dim", std::int64_t{0}},
+                     {"start", std::int64_t{1}},
+                     {"end", 2 * rows + 1},
+                     {"step", std::int64_t{2}}});
       default:
         return operand(g, random, name, {b, h, rows, columns}, model::Dtype::BFloat16);
       }
@@ -295,7 +299,8 @@ TEST_CASE("tensor maps describe 16-bit operands as they lie in memory") {
     REQUIRE(maps.size() == 2);
     // The sum of products of mapped elements is the interpreter's result.
     const Array &result = values->at(graph.outputs[0]);
-    const std::int64_t rows = constant(lowering->source, "kRows"), columns = constant(lowering->source, "kColumns"),
+    const std::int64_t rows = constant(lowering->source, "kRows"),
+                       columns = constant(lowering->source, "kColumns"),
                        batches = constant(lowering->source, "kBatches");
     REQUIRE(batches * rows * columns == std::ssize(result.values));
     for (int i = 0; i < 20; ++i) {
@@ -305,7 +310,8 @@ TEST_CASE("tensor maps describe 16-bit operands as they lie in memory") {
       for (std::int64_t at = 0; at < k; ++at)
         sum += mapped(maps[0], lowering->source, true, *values, batch, row, at) *
                mapped(maps[1], lowering->source, false, *values, batch, column, at);
-      const double wanted = result.values[static_cast<std::size_t>((batch * rows + row) * columns + column)];
+      const double wanted =
+          result.values[static_cast<std::size_t>((batch * rows + row) * columns + column)];
       CHECK(sum == doctest::Approx(wanted).epsilon(0.02).scale(1));
       ++described;
     }
@@ -325,27 +331,33 @@ TEST_CASE("operands that no tensor map describes are refused with the reason") {
   CHECK(why(computed, computed.op("relu", {computed.input("a", {8, 16}, model::Dtype::Float16)}),
             computed.input("b", {16, 8}, model::Dtype::Float16)) ==
         "an operand is computed, and the copy engine reads memory as it is");
-  CHECK(why(odd, odd.input("a", {8, 15}, model::Dtype::Float16), odd.input("b", {15, 8}, model::Dtype::Float16)) ==
+  CHECK(why(odd, odd.input("a", {8, 15}, model::Dtype::Float16),
+            odd.input("b", {15, 8}, model::Dtype::Float16)) ==
         "an operand's rows do not begin at multiples of 16 bytes");
 }
 
 TEST_CASE("products of 16-bit operands compile for Hopper") {
   const DeviceFacts hopper{arch::gpu_named("h200").value()};
   for (const bool turned : {false, true})
-    for (const Configuration &change : {Configuration{}, Configuration{{"together", 0}, {"tile_n", 128}, {"splits", 2}},
-                                        Configuration{{"swapped", 1}, {"group_m", 64}}}) {
+    for (const Configuration &change :
+         {Configuration{}, Configuration{{"together", 0}, {"tile_n", 128}, {"splits", 2}},
+          Configuration{{"swapped", 1}, {"group_m", 64}}}) {
       GraphBuilder g;
       const auto dtype = turned ? model::Dtype::BFloat16 : model::Dtype::Float16;
-      const std::string a = g.input("a", turned ? model::Shape{200, 72} : model::Shape{72, 200}, dtype);
-      const std::string b = g.input("b", turned ? model::Shape{136, 200} : model::Shape{200, 136}, dtype);
+      const std::string a =
+          g.input("a", turned ? model::Shape{200, 72} : model::Shape{72, 200}, dtype);
+      const std::string b =
+          g.input("b", turned ? model::Shape{136, 200} : model::Shape{200, 136}, dtype);
       const auto turn = [&](const std::string &value) {
         return turned ? g.op("permute", {value}, {{"dims", model::Shape{1, 0}}}) : value;
       };
-      const model::Graph graph = g.graph({g.op("add", {g.op("matmul", {turn(a), turn(b)}), g.input("bias", {136}, dtype)})});
+      const model::Graph graph = g.graph(
+          {g.op("add", {g.op("matmul", {turn(a), turn(b)}), g.input("bias", {136}, dtype)})});
       const GraphIndex index(graph);
       Configuration configuration = change;
       configuration.insert(kHalf.begin(), kHalf.end());
-      const auto lowering = kMatmulFamily.lower(index, region_around(graph), configuration, hopper, "region");
+      const auto lowering =
+          kMatmulFamily.lower(index, region_around(graph), configuration, hopper, "region");
       REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
       const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
       if (!errors) {

@@ -303,7 +303,9 @@ TEST_CASE("A launch that reads another's result stays behind it") {
   GraphBuilder g;
   const std::string x = g.input("x", {64, 40});
   const std::string all = g.op("exp", {x});
-  const std::string part = g.op("slice", {all}, {{"dim", std::int64_t{0}}, {"start", std::int64_t{3}}, {"stop", std::int64_t{9}}});
+  const std::string part =
+      g.op("slice", {all},
+           {{"dim", std::int64_t{0}}, {"start", std::int64_t{3}}, {"stop", std::int64_t{9}}});
   const std::string again = g.op("cumsum", {part}, {{"dim", std::int64_t{0}}});
   const model::Graph graph = g.graph({all, g.op("neg", {again})});
   const BuiltPlan built = plan(graph);
@@ -311,7 +313,8 @@ TEST_CASE("A launch that reads another's result stays behind it") {
   CHECK(check(graph, built) == "");
 }
 
-TEST_CASE("Products of one left operand share a launch, and the gate of a gated layer its partner's") {
+TEST_CASE(
+    "Products of one left operand share a launch, and the gate of a gated layer its partner's") {
   const auto half = model::Dtype::BFloat16;
   GraphBuilder g;
   const std::string x = g.input("x", {256, 512}, half);
@@ -341,16 +344,20 @@ TEST_CASE("Products of one left operand share a launch, and the gate of a gated 
   const std::string second = shown.op("matmul", {z, shown.parameter("up", {512, 1024}, half)});
   PlanChoices same;
   same.anchors[first].twin = true;
-  CHECK(plan_for_h200(shown.graph({shown.op("mul", {shown.op("silu", {first}), second}), second}), same).plan.steps.size() == 2);
+  CHECK(plan_for_h200(shown.graph({shown.op("mul", {shown.op("silu", {first}), second}), second}),
+                      same)
+            .plan.steps.size() == 2);
 }
 
-TEST_CASE("An epilogue leaves to its readers what they compute from values that are stored anyway") {
+TEST_CASE(
+    "An epilogue leaves to its readers what they compute from values that are stored anyway") {
   const auto half = model::Dtype::BFloat16;
   GraphBuilder g;
   const std::string x = g.input("x", {256, 512}, half), scale = g.input("scale", {128}, half);
   const std::string product = g.op("matmul", {x, g.parameter("w", {512, 128}, half)});
   const std::string scaled = g.op("mul", {product, scale});
-  const model::Graph graph = g.graph({g.op("add", {scaled, g.op("cumsum", {product}, {{"dim", std::int64_t{0}}})}), product});
+  const model::Graph graph = g.graph(
+      {g.op("add", {scaled, g.op("cumsum", {product}, {{"dim", std::int64_t{0}}})}), product});
   const BuiltPlan built = plan_for_h200(graph);
   for (const BuiltRegion &region : built.regions)
     if (region.planned.region.anchor == product)

@@ -39,7 +39,8 @@ TEST_CASE("a product with a diagonal matrix is a multiplication") {
 TEST_CASE("a product that is rounded to its operand's 16 bits is one of 16 bits") {
   const auto half = model::Dtype::BFloat16, single = model::Dtype::Float32;
   const auto product = [&](GraphBuilder &g, model::Dtype result) {
-    const std::string weights = g.op("softmax", {g.input("x", {2, 4, 6})}, {{"dim", std::int64_t{2}}});
+    const std::string weights =
+        g.op("softmax", {g.input("x", {2, 4, 6})}, {{"dim", std::int64_t{2}}});
     const std::string values = g.cast(g.input("v", {2, 6, 8}, half), single);
     return g.graph({g.cast(g.op("matmul", {weights, values}), result)});
   };
