@@ -31,7 +31,7 @@ build: deps
 deps:
 	@scripts/install-deps.sh
 
-# Reruns what this machine can measure, and merges it into bench/results/summary.json and the README's table.
+# Reruns what this machine can measure, and merges it into bench/results/summary.json and the table of docs/results.md.
 bench: build
 	scripts/bench.sh $(BIN)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps bench/results/summary.json and the tables that README.md and docs/internals/measuring.md make of it.
+"""Keeps bench/results/summary.json and the tables that docs/results.md and docs/internals/measuring.md make of it.
 
 usage: bench/summary.py merge ENTRIES.json...   put new measurements in, by key, and write the tables anew
        bench/summary.py table                   write the tables anew
@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 # The documents with a table between the two marks, and which keys each shows.
 RUNNER_KEYS = ("adversary.", "fault.", "honesty.", "runner.", "throughput.")
-TABLES = {"README.md": ("",), "docs/internals/measuring.md": RUNNER_KEYS}
+TABLES = {"docs/results.md": ("",), "docs/internals/measuring.md": RUNNER_KEYS}
 # Drawn by bench/honesty/plots.py; docs/internals/measuring.md shows those that are there.
 PLOTS = {"measuring_aa": "A/A pairs: ratios with their intervals", "measuring_cupti": "Device time against CUPTI",
          "measuring_repeat": "Ratios in fresh processes", "measuring_throughput": "Candidates a minute"}
@@ -118,7 +118,7 @@ def table(entries):
     return "\n".join(lines) + "\n"
 
 
-def with_table(text, entries, name="README.md", images=()):
+def with_table(text, entries, name="docs/results.md", images=()):
     begin, end = text.find(BEGIN), text.find(END)
     if begin < 0 or end < begin:
         raise Problem(f"{name} has no {BEGIN} ... {END}")
@@ -151,7 +151,7 @@ def renewed_documents(root, entries):
         if os.path.exists(path):
             images = [image for image in PLOTS if os.path.exists(os.path.join(root, "docs", "images", image + ".svg"))]
             text = read_text(path)
-            yield name, path, text, with_table(text, entries, name, images if name.startswith("docs/") else ())
+            yield name, path, text, with_table(text, entries, name, images if name.startswith("docs/internals/") else ())
 
 
 def write_tables(root, entries):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reruns what this machine can measure and merges it into bench/results/summary.json and the README's table.
+# Reruns what this machine can measure and merges it into bench/results/summary.json and the table of docs/results.md.
 # With an NVIDIA GPU: the examples' speedups, and with nvcc too that applied programs print the same.
 # usage: scripts/bench.sh BIN_DIR
 set -euo pipefail

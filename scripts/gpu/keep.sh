@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Takes what scripts/gpu/honesty.sh or multi.sh brought back into the repository: reports into bench/results/GPU (compressed),
-# entries into bench/results/summary.json and the README's table, plots into docs/images.
+# entries into bench/results/summary.json and the table of docs/results.md, plots into docs/images.
 # usage: scripts/gpu/keep.sh OUT_DIR [h200]
 set -euo pipefail
 out=$(realpath "$1")

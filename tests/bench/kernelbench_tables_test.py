@@ -73,15 +73,17 @@ class Documents(unittest.TestCase):
         for line in lines:
             self.assertIn(line, shown)
 
-    def test_the_readme_shows_both_sets(self):
+    def test_the_results_show_both_sets(self):
         with lzma.open(ROWS, "rt", encoding="utf-8") as file:
             sets = [rows[1:] for rows in json.load(file)["runs"].values()]
-        text = read("README.md")
+        text = read("docs", "results.md")
         for title, baseline in (("eager in a CUDA graph", "eager+graph"), ("torch.compile in a CUDA graph", "torch.compile+graph"),
                                 ("eager, as called", "eager")):
             self.assertIn("| %s | %s |\n" % (title, " | ".join(tables.means(rows, baseline) for rows in sets)), text)
         self.assertIn(" | ".join(f"{tables.verified(rows)} of {len(rows)}" for rows in sets), text)
         self.assertIn(" | ".join(f"{tables.faster(rows)} / {tables.slower(rows)}" for rows in sets), text)
+        means = [tables.means(rows, "torch.compile+graph").split(" / ")[0] for rows in sets]
+        self.assertIn("%sx in original sizes, %sx in current sizes" % tuple(means), read("README.md"))
 
 
 if __name__ == "__main__":

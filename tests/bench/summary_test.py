@@ -22,7 +22,8 @@ class SummaryTest(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         os.makedirs(os.path.join(self.folder.name, "bench", "results"))
-        self.write("README.md", f"before\n{summary.BEGIN}\nold\n{summary.END}\nafter\n")
+        os.makedirs(os.path.join(self.folder.name, "docs"))
+        self.write("docs/results.md", f"before\n{summary.BEGIN}\nold\n{summary.END}\nafter\n")
 
     def write(self, name, content):
         path = os.path.join(self.folder.name, name)
@@ -43,30 +44,30 @@ class SummaryTest(unittest.TestCase):
         merged = json.loads(self.read("bench/results/summary.json"))
         self.assertEqual([(e["key"], e["value"]) for e in merged], [("alpha", 1), ("matmul", 5.0)])
 
-    def test_merge_writes_the_readme_between_the_markers_only(self):
+    def test_merge_writes_the_page_between_the_markers_only(self):
         self.run_tool("merge", self.write("a.json", [entry()]))
-        readme = self.read("README.md")
-        self.assertIn("| matmul | 4.2 [4.1, 4.3] x | >= 1.4 | NVIDIA H200 | 2026-11-20 |", readme)
-        self.assertTrue(readme.startswith("before\n") and readme.endswith("\nafter\n"))
-        self.assertNotIn("old", readme)
+        page = self.read("docs/results.md")
+        self.assertIn("| matmul | 4.2 [4.1, 4.3] x | >= 1.4 | NVIDIA H200 | 2026-11-20 |", page)
+        self.assertTrue(page.startswith("before\n") and page.endswith("\nafter\n"))
+        self.assertNotIn("old", page)
         self.run_tool("check")
 
     def test_check_fails_when_the_table_is_stale(self):
         self.run_tool("merge", self.write("a.json", [entry()]))
-        self.write("README.md", self.read("README.md").replace("4.2 [", "9.9 ["))
+        self.write("docs/results.md", self.read("docs/results.md").replace("4.2 [", "9.9 ["))
         with self.assertRaises(summary.Problem):
             self.run_tool("check")
 
     def test_a_missed_target_is_marked_and_fails(self):
         self.run_tool("merge", self.write("a.json", [entry(value=1.2, low=None, high=None)]))
-        self.assertIn("| 1.2 x | >= 1.4 (missed) |", self.read("README.md"))
+        self.assertIn("| 1.2 x | >= 1.4 (missed) |", self.read("docs/results.md"))
         with self.assertRaisesRegex(summary.Problem, "matmul: 1.2 x, target >= 1.4"):
             self.run_tool("targets")
 
     def test_met_targets_and_entries_without_one_pass(self):
         self.run_tool("merge", self.write("a.json", [entry(), entry(key="b", target=None, gpu=None)]))
         self.run_tool("targets")
-        self.assertIn("| CPU |", self.read("README.md"))
+        self.assertIn("| CPU |", self.read("docs/results.md"))
 
     def test_the_page_on_measuring_shows_what_was_measured_of_the_runner(self):
         for folder in ("images", "internals"):
