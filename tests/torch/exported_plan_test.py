@@ -30,7 +30,21 @@ LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, 
                            ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 TOGETHER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 FILL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p)
+ENCODE = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64, *[ctypes.POINTER(ctypes.c_uint64)] * 2,
+                           *[ctypes.POINTER(ctypes.c_uint32)] * 2, *[ctypes.c_int] * 4)
 SET_CONTEXT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+
+
+class LaunchAttribute(ctypes.Structure):  # of cuda.h, as what follows
+    _fields_ = [("id", ctypes.c_int), ("padding", ctypes.c_char * 4), ("number", ctypes.c_int), ("rest", ctypes.c_char * 60)]
+
+
+class LaunchConfig(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared_bytes", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(LaunchAttribute)), ("count", ctypes.c_uint)]
+
+
+CONFIGURED = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(LaunchConfig), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 
 
 class FakeDriver:
@@ -40,9 +54,10 @@ class FakeDriver:
         self.kernels = list(kernels.values())
         self.functions = {name: index + 1 for index, name in enumerate(kernels)}
         self.launches, self.together, self.shared, self.fail_once = [], 0, {}, False
-        self.multiprocessors = 132
+        self.multiprocessors, self.maps, self.overlapped = 132, [], 0
         self.callbacks = {"cuLaunchKernel": LAUNCH(self.launch), "cuLaunchCooperativeKernel": TOGETHER(self.launch_together),
-                          "cuMemsetD8Async": FILL(self.fill),
+                          "cuMemsetD8Async": FILL(self.fill), "cuTensorMapEncodeTiled": ENCODE(self.encode),
+                          "cuLaunchKernelEx": CONFIGURED(self.launch_configured),
                           "cuCtxSetCurrent": SET_CONTEXT(lambda context: 0)}
 
     def launch(self, function, gx, gy, gz, bx, by, bz, shared_bytes, stream, arguments, extra):
@@ -56,6 +71,19 @@ class FakeDriver:
     def launch_together(self, *launch):
         self.together += 1
         return self.launch(*launch, None)
+
+    def launch_configured(self, config, function, arguments, extra):
+        config = config.contents
+        if [(one.id, one.number) for one in config.attributes[:config.count]] == [(6, 1)]:
+            self.overlapped += 1
+        return self.launch(function, *config.grid, *config.block, config.shared_bytes, config.stream, arguments, extra)
+
+    def encode(self, target, dtype, rank, address, extents, strides, box, steps, interleave, swizzle, promotion, fill):
+        """A map that holds its address, so that kernels find the memory as behind a pointer."""
+        self.maps.append((dtype, extents[:rank], strides[:rank - 1], box[:rank], steps[:rank], swizzle))
+        ctypes.memset(target, 0, 128)
+        ctypes.cast(target, ctypes.POINTER(ctypes.c_uint64))[0] = address
+        return 0
 
     def fill(self, address, byte, size, stream):
         ctypes.memset(address, byte, size)
@@ -303,6 +331,20 @@ class Calls(unittest.TestCase):
         model, _, driver = make()
         driver.fail_once = True
         self.check(model(), driver, self.x, 1)
+
+    def test_a_tensor_map_follows_its_memory_and_a_launch_overlaps(self):
+        arguments = [("map", "x", 0, (7, [4, 2], [16], [4, 1], 3)), *PLAN["steps"][0][5][1:]]
+        model, _, driver = make(steps=[("launch", "k", (1, 1, 1), (32, 1, 1), 0, arguments, "overlapped")])
+        one = model()
+        self.check(one, driver, self.x, 1)
+        self.assertEqual(driver.maps, [(7, [4, 2], [16], [4, 1], [1, 1], 3)])
+        self.assertEqual(driver.overlapped, 1)
+        with torch.no_grad():
+            self.assertTrue(torch.equal(one(self.x), self.x * 0.5 + torch.arange(8.0)))
+            self.assertEqual(len(driver.maps), 1)  # the same memory has the same map
+            other = self.x.clone() + 1
+            self.assertTrue(torch.equal(one(other), other * 0.5 + torch.arange(8.0)))
+        self.assertEqual(len(driver.maps), 2)
 
     def test_scratch_memory_fills_and_operators(self):
         driver = FakeDriver({"k": add_scaled})
