@@ -19,7 +19,7 @@ struct DeviceFacts : arch::Gpu {
       : arch::Gpu(std::move(gpu)), tf32(may_use_tf32) {}
   /// True where float32 convolutions may multiply in TF32: where PyTorch's own do, which only a run tells.
   bool tf32;
-  int fast_math = 2; ///< the most of PlanChoices::fast_math that results allow, which only a run tells
+  int fast_math = 3; ///< the most of PlanChoices::fast_math that results allow, which only a run tells
 };
 
 /// Settings by name: "threads" -> 256, "vector" -> 4.

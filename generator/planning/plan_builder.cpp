@@ -293,6 +293,7 @@ private:
   void finish() {
     model::Plan &plan = built_.plan;
     constexpr std::int64_t kWaves = 2;
+    constexpr int kWithoutErf = 2; ///< the most that PlanChoices::fast_math says there
     join_launches(plan, bodies_, kWaves * facts_.multiprocessors * facts_.threads_multiprocessor);
     built_.kernels = std::ranges::count_if(plan.steps, [](const model::Step &step) {
       return std::holds_alternative<model::LaunchStep>(step);
@@ -307,8 +308,12 @@ private:
     if (plan.source.find("__nv_bfloat16") != std::string::npos)
       includes += "#include <cuda_bf16.h>\n";
     plan.options = {"-std=c++17"};
+    if (plan.source.find("erff(") == std::string::npos)
+      built_.applied.fast_math = std::min(built_.applied.fast_math, kWithoutErf);
     if (built_.applied.fast_math > 0)
       plan.options.insert(plan.options.end(), {"--prec-div=false", "--prec-sqrt=false"});
+    if (built_.applied.fast_math > kWithoutErf)
+      includes += "#define WARPWRIGHT_FAST_ERF\n";
     if (built_.applied.fast_math > 1)
       includes += ops::fast_functions();
     if (facts_.overlapped_launches)

@@ -15,7 +15,7 @@ struct PlanChoices {
   /// Configurations by key of region (see region_key). Regions without an entry get their family's best guess.
   std::map<std::string, elements::Configuration> configurations;
   /// Float functions that the GPU approximates, a part of CUDA's --use_fast_math: 0 none, 1 division and roots,
-  /// 2 exponentials and logarithms too.
+  /// 2 exponentials and logarithms too, 3 the error function too.
   int fast_math = 0;
   /// True: a configuration is used although its family does not offer it at these sizes. No region may be lowered
   /// otherwise than asked.

@@ -21,9 +21,6 @@ using model::Node;
 /// Rewrite with even odds of a gain for transposed convolutions without short sums.
 constexpr std::string_view kPhases = "conv-phases";
 
-/// Rewrite that gives products to the half-precision tensor cores.
-constexpr std::string_view kNarrow = "product-narrow";
-
 /// Number of convolutions from which a graph counts as a network,
 /// whose layers are fastest by a mix of families and library.
 constexpr std::ptrdiff_t kNetwork = 4;

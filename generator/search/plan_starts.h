@@ -30,4 +30,7 @@ inline constexpr std::string_view kAttention = "attention";
 /// Optional rewrite with even odds of a gain; for the others, families have estimates.
 inline constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
 
+/// Optional rewrite that rounds operands, which gives products to the half-precision tensor cores.
+inline constexpr std::string_view kNarrow = "product-narrow";
+
 } // namespace warpwright::search

@@ -91,7 +91,11 @@ struct DescentPolicy::State {
   /// refused plan shows that its functions were too inaccurate.
   void learn_accuracy(const std::vector<TorchVariant> &tried) {
     for (const TorchVariant &variant : tried) {
-      if (variant.verdict.outcome != model::Outcome::WrongResult)
+      // A plan that rounds operands may be wrong for that.
+      const bool is_narrow = std::ranges::any_of(
+          variant.proposal.rewrites,
+          [](const std::string &words) { return words.starts_with(kNarrow); });
+      if (variant.verdict.outcome != model::Outcome::WrongResult || is_narrow)
         continue;
       const int fast_math = variant.proposal.built.applied.fast_math;
       if (uses_tf32(variant.proposal.built) && facts.tf32)
@@ -201,7 +205,8 @@ struct DescentPolicy::State {
 
   /// Adds approximate functions where a kernel has functions that the GPU approximates.
   void change_functions(const planning::BuiltPlan &built, const GraphState &base, double weight) {
-    constexpr std::string_view kFunctions[] = {"expf(", "logf(", "sqrtf(", "log2f(", "log10f("};
+    constexpr std::string_view kFunctions[] = {"expf(",  "logf(",   "sqrtf(",
+                                               "log2f(", "log10f(", "erff("};
     const bool has_functions =
         std::ranges::find(base.graph.nodes, op::div, &Node::op) != base.graph.nodes.end() ||
         std::ranges::any_of(kFunctions, [&](std::string_view one) {

@@ -183,6 +183,26 @@ TEST_CASE("Approximate functions come first for halves and later for floats, and
   }
 }
 
+TEST_CASE("The error function is approximated where halves hide it, and first given up") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {64, 512}, model::Dtype::BFloat16);
+  const model::Graph graph = g.graph({g.op("mul", {g.op("erf", {x}), g.op("exp", {x})})});
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, h200());
+  TorchSearchEvents events;
+  events.evaluate = [&](const model::Task &, const model::Plan &plan, std::stop_token) {
+    model::Verdict verdict;
+    verdict.outcome = plan.source.contains("#define WARPWRIGHT_FAST_ERF") ? model::Outcome::WrongResult
+                                                                          : model::Outcome::Verified;
+    return verdict;
+  };
+  const auto tried = search_torch(task, policy, {6, std::chrono::hours(1)}, events, {});
+  REQUIRE(tried.size() > 1);
+  CHECK(tried[0].proposal.built.applied.fast_math == 3);
+  CHECK(tried[1].proposal.built.applied.fast_math == 2);
+  CHECK(tried[1].verdict.outcome == model::Outcome::Verified);
+}
+
 TEST_CASE("Attention as products means the same") {
   GraphBuilder g;
   const std::string q = g.input("q", {2, 3, 5, 4}), k = g.input("k", {2, 3, 7, 4}),
