@@ -4,10 +4,26 @@
 #include "runner/cuda/toolkit.h"
 
 namespace warpwright::capture {
+namespace {
+
+/// A program such as PyTorch brings a CUPTI along, and a process should have one only.
+std::vector<std::string> candidates() {
+  std::vector<std::string> paths;
+  for (const char *name : {"libcupti.so.13", "libcupti.so.12"})
+    if (void *loaded = dlopen(name, RTLD_NOW | RTLD_NOLOAD)) {
+      dlclose(loaded);
+      paths.emplace_back(name);
+    }
+  for (std::string &path : cuda::find_toolkit().cupti)
+    paths.push_back(std::move(path));
+  return paths;
+}
+
+} // namespace
 
 Result<Cupti> Cupti::open() {
   Cupti cupti;
-  cupti.library = SharedLibrary(cuda::find_toolkit().cupti);
+  cupti.library = SharedLibrary(candidates());
   if (!cupti.library.is_open())
     return fail("libcupti was not found", "Install the CUDA toolkit's CUPTI, or set CUDA_HOME");
   const char *missing = nullptr;

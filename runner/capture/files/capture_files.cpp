@@ -158,6 +158,13 @@ std::string to_text(const ProcessFacts &process) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string to_text(const RunFacts &run) {
+  Json json{{"version", 1}, {"command", run.command}, {"started", run.started}};
+  if (run.status)
+    json["status"] = *run.status;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 Result<void> write_private(const fs::path &path, const std::string &text) {
   const fs::path beside = path.string() + ".new";
   TRY(write(beside, text, O_TRUNC));

@@ -120,6 +120,13 @@ struct ProcessFacts {
   std::string stopped; ///< why recording ended before the process did; empty: it did not
 };
 
+/// run.json: the captured command as the user gave it.
+struct RunFacts {
+  std::vector<std::string> command;
+  std::string started;       ///< date in UTC
+  std::optional<int> status; ///< as a shell gives it, 128 + N for the signal N; absent: not ended
+};
+
 template <class Operation>
 struct Line {
   Id id = 0;
@@ -145,6 +152,10 @@ std::string to_text(const ProcessFacts &process);
 /// Reads the folder of one process. A last line that a kill has cut short is left out.
 /// Errors: no capture.json, or a file that is not in this form; with the path.
 Result<ProcessFolder> read_process(const std::filesystem::path &folder);
+
+std::string to_text(const RunFacts &run);
+/// Errors: as read_process.
+Result<RunFacts> read_run(const std::filesystem::path &capture);
 
 /// Runs of order.jsonl, with neighbors of the same id joined. Errors: as read_process.
 Result<std::vector<std::pair<Id, std::uint64_t>>> read_order(const std::filesystem::path &folder);

@@ -145,19 +145,36 @@ Result<std::vector<Line<Operation>>> read_operations(const fs::path &path) {
   return lines;
 }
 
+/// Calls `take` with the JSON of a whole file.
+template <class Take>
+Result<void> read_document(const fs::path &path, Take take) {
+  const std::string text = TRY(read_file(path));
+  try {
+    take(Json::parse(text));
+  } catch (const Json::exception &error) {
+    return fail(path.string() + ": " + error.what(),
+                "The file is not as a capture writes it; capture the program again");
+  }
+  return {};
+}
+
 } // namespace
+
+Result<RunFacts> read_run(const fs::path &capture) {
+  RunFacts run;
+  TRY(read_document(capture / kRunFile, [&](const Json &json) {
+    run = {.command = json.at("command"),
+           .started = json.at("started"),
+           .status = optional_of<int>(json, "status")};
+  }));
+  return run;
+}
 
 Result<ProcessFolder> read_process(const fs::path &folder) {
   ProcessFolder result;
   result.path = folder;
-  const fs::path file = folder / kCaptureFile;
-  const std::string text = TRY(read_file(file));
-  try {
-    result.process = process_of(Json::parse(text));
-  } catch (const Json::exception &error) {
-    return fail(file.string() + ": " + error.what(),
-                "The file is not as a capture writes it; capture the program again");
-  }
+  TRY(read_document(folder / kCaptureFile,
+                    [&](const Json &json) { result.process = process_of(json); }));
   result.launches = TRY(read_operations<Launch>(folder / kLaunchesFile));
   result.copies = TRY(read_operations<Copy>(folder / kCopiesFile));
   result.graphs = TRY(read_operations<Graph>(folder / kGraphsFile));

@@ -254,6 +254,15 @@ TEST_CASE("a CUPTI that refuses changes nothing, and the reason is written") {
   }
 }
 
+TEST_CASE("a CUPTI that the program has loaded is taken") {
+  const CaptureFolder folder;
+  folder.run({"launches"},
+             {"CUDA_HOME=/nowhere",
+              "LOAD_CUPTI=" WARPWRIGHT_CAPTURE_TEST_DIR "/toolkit/lib64/libcupti.so.13"});
+  CHECK(folder.only().process.cupti == "libcupti.so.13");
+  CHECK(folder.only().process.totals.launches == 104);
+}
+
 TEST_CASE("launches are counted also where no GPU times come") {
   const CaptureFolder folder;
   CHECK(folder.run({"launches"}, {"FAKE_CUPTI_REFUSES=next_record"}).status.code == 7);

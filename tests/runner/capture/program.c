@@ -1,6 +1,7 @@
 /* Programs to capture, by name. Each prints a line and ends with the status 7. */
 #include "fake_cuda.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -130,6 +131,8 @@ static void on_signal(int signal) { signaled += signal == SIGUSR1 && gettid() ==
 int main(int count, char **arguments) {
   const char *name = count > 1 ? arguments[1] : "";
   signal(SIGUSR1, on_signal);
+  if (getenv("LOAD_CUPTI") && !dlopen(getenv("LOAD_CUPTI"), RTLD_NOW))
+    abort();
   errno = 123;
   if (strcmp(name, "launches") == 0)
     launches();
