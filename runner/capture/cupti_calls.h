@@ -25,6 +25,7 @@ enum : int { kDriverApiDomain = 1, kResourceDomain = 3 };
 
 /// CUpti_CallbackIdResource.
 enum : std::uint32_t {
+  kModuleLoaded = 6,
   kModuleUnloadStarting = 7,
   kGraphNodeCreated = 13,
   kGraphNodeCloned = 20,
@@ -55,14 +56,19 @@ struct ApiCall {
   std::uint32_t correlation;
 };
 
-/// CUpti_GraphData, as the descriptor of a CUpti_ResourceData.
-struct GraphData {
-  void *graph, *original_graph, *node, *original_node;
-};
+/// CUpti_ResourceData. Its descriptor is a CUpti_GraphData or a CUpti_ModuleResourceData.
 struct ResourceData {
   cuda::CUcontext context;
   void *stream;
-  const GraphData *descriptor;
+  const void *descriptor;
+};
+struct GraphData {
+  void *graph, *original_graph, *node, *original_node;
+};
+struct ModuleData {
+  std::uint32_t id;
+  std::size_t size_bytes;
+  const char *cubin;
 };
 
 /// CUpti_ActivityKind.

@@ -32,7 +32,8 @@ Result<void> FolderWriter::replace(const char *name, std::string text) {
   return {};
 }
 
-Result<void> FolderWriter::write(Recording &recording, ProcessFacts process) {
+Result<void> FolderWriter::write(Recording &recording, ModuleStore &modules, ProcessFacts process) {
+  TRY(modules.write(folder_ / kModulesFolder));
   const std::string order = recording.take_order();
   std::string launches, copies, graphs;
   for (const Snapshot &one : recording.snapshot())

@@ -4,6 +4,7 @@
 // for its own files. Thread: one at a time.
 #pragma once
 
+#include "runner/capture/module_store.h"
 #include "runner/capture/recording.h"
 
 namespace warpwright::capture {
@@ -17,7 +18,7 @@ public:
   /// Writes all that was recorded so far.
   /// @param process all but the members that come from the recording, and the date
   /// Errors: a file cannot be written.
-  Result<void> write(Recording &recording, ProcessFacts process);
+  Result<void> write(Recording &recording, ModuleStore &modules, ProcessFacts process);
 
 private:
   explicit FolderWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -137,7 +137,8 @@ Result<void> Injection::subscribe() {
       are_launches_on |= id == kLaunchKernel;
   if (!are_launches_on)
     return fail("CUPTI refuses callbacks of cuLaunchKernel");
-  for (const std::uint32_t id : {kModuleUnloadStarting, kGraphNodeCreated, kGraphNodeCloned})
+  for (const std::uint32_t id :
+       {kModuleLoaded, kModuleUnloadStarting, kGraphNodeCreated, kGraphNodeCloned})
     TRY(check(cupti_->enable_callback(1, subscriber_, kResourceDomain, id),
               "callbacks of resources"));
   TRY(check(cupti_->register_buffers(on_buffer_wanted, on_buffer_full), "buffers for records"));
@@ -224,18 +225,26 @@ void Injection::on_call(std::uint32_t id, const ApiCall &call) {
 }
 
 void Injection::on_resource(std::uint32_t id, const ResourceData &resource) {
-  if (id == kModuleUnloadStarting) {
+  if (id == kModuleUnloadStarting)
     facts_.forget_functions();
-    return;
-  }
-  const GraphData *graph = resource.descriptor;
+  else if (resource.descriptor && id == kModuleLoaded)
+    take_module(*static_cast<const ModuleData *>(resource.descriptor));
+  else if (resource.descriptor)
+    take_node(id, *static_cast<const GraphData *>(resource.descriptor));
+}
+
+void Injection::take_module(const ModuleData &module) {
+  if (module.cubin && !modules_.take({module.cubin, module.size_bytes}))
+    recording_.skip("machine code of modules", "it is larger than a capture keeps");
+}
+
+void Injection::take_node(std::uint32_t id, const GraphData &graph) {
   std::uint64_t node = 0, original = 0;
-  if (!graph || (id == kGraphNodeCreated && !captured_call) ||
-      cupti_->graph_node_id(graph->node, &node) != 0)
+  if ((id == kGraphNodeCreated && !captured_call) || cupti_->graph_node_id(graph.node, &node) != 0)
     return;
   if (id == kGraphNodeCreated)
     recording_.add_node(*captured_call, node);
-  else if (id == kGraphNodeCloned && cupti_->graph_node_id(graph->original_node, &original) == 0)
+  else if (id == kGraphNodeCloned && cupti_->graph_node_id(graph.original_node, &original) == 0)
     recording_.add_cloned_node(original, node);
 }
 
@@ -281,7 +290,7 @@ void Injection::write(bool is_end) {
     process_.ended = is_end;
     process = process_;
   }
-  if (const auto written = writer_.write(recording_, std::move(process)); !written)
+  if (const auto written = writer_.write(recording_, modules_, std::move(process)); !written)
     stop(describe(written.error()));
 }
 

@@ -43,6 +43,8 @@ private:
   Result<void> subscribe();
   void begin(std::uint32_t id, const ApiCall &call);
   void note_gpu(std::uint32_t context);
+  void take_module(const ModuleData &module);
+  void take_node(std::uint32_t id, const GraphData &graph);
   void write_periodically();
   void detach();
   void write(bool is_end);
@@ -51,6 +53,7 @@ private:
   void *subscriber_ = nullptr;
   DriverFacts facts_;
   Recording recording_;
+  ModuleStore modules_;
   FolderWriter writer_;
   const std::optional<std::chrono::steady_clock::time_point> deadline_;
 

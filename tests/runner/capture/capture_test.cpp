@@ -1,8 +1,10 @@
 // The capture library in a program, by the fake driver and CUPTI of this folder.
+#include "support/files.h"
 #include "tests/runner/capture/capture_fixture.h"
 
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <sys/stat.h>
 #include <thread>
 
@@ -132,6 +134,22 @@ TEST_CASE("clusters, cooperative launches, packed parameters and refused launche
   CHECK_FALSE(launches[3].statistics.first);
 }
 
+TEST_CASE("modules are kept once each, and their functions are forgotten at the unload") {
+  const CaptureFolder folder;
+  CHECK(folder.run({"modules"}).status.code == 7);
+  const ProcessFolder capture = folder.only();
+  std::set<std::string> cubins;
+  for (const auto &file : fs::directory_iterator(capture.path / kModulesFolder)) {
+    CHECK(file.path().extension() == ".cubin");
+    CHECK(file.status().permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+    cubins.insert(*read_file(file.path()));
+  }
+  CHECK(cubins == std::set<std::string>{"the first cubin", "the second cubin"});
+  REQUIRE(capture.launches.size() == 2);
+  CHECK(capture.launches[0].operation.parameters->at(0).bytes.size() == 4);
+  CHECK(capture.launches[1].operation.parameters->at(0).bytes.size() == 8);
+}
+
 TEST_CASE("launches under stream capture are counted where the graph runs them") {
   const CaptureFolder folder;
   CHECK(folder.run({"graph"}).status.code == 7);
@@ -256,9 +274,8 @@ TEST_CASE("a CUPTI that refuses changes nothing, and the reason is written") {
 
 TEST_CASE("a CUPTI that the program has loaded is taken") {
   const CaptureFolder folder;
-  folder.run({"launches"},
-             {"CUDA_HOME=/nowhere",
-              "LOAD_CUPTI=" WARPWRIGHT_CAPTURE_TEST_DIR "/toolkit/lib64/libcupti.so.13"});
+  folder.run({"launches"}, {"CUDA_HOME=/nowhere", "LOAD_CUPTI=" WARPWRIGHT_CAPTURE_TEST_DIR
+                                                  "/toolkit/lib64/libcupti.so.13"});
   CHECK(folder.only().process.cupti == "libcupti.so.13");
   CHECK(folder.only().process.totals.launches == 104);
 }

@@ -108,6 +108,22 @@ Status cuFuncGetParamInfo(const Kernel *kernel, size_t index, size_t *offset, si
   return kSuccess;
 }
 
+/* The text stands for the cubin. */
+Status cuModuleLoadData(void **module, const char *text) {
+  static int loaded;
+  *module = &loaded;
+  if (hooks)
+    hooks->module(6, text, strlen(text));
+  return kSuccess;
+}
+
+Status cuModuleUnload(void *module) {
+  (void)module;
+  if (hooks)
+    hooks->module(7, NULL, 0);
+  return kSuccess;
+}
+
 Status cuStreamIsCapturing(Stream stream, int *status) {
   *status = stream && stream == capturing;
   return kSuccess;
@@ -127,7 +143,7 @@ static Status launch(uint32_t id, const char *name, const void *parameters, cons
     *added = *node;
     added->id = ++node_ids;
     if (hooks)
-      hooks->resource(13, added, NULL);
+      hooks->node(13, added, NULL);
   } else if (hooks) {
     hooks->kernel_record(node, correlation);
   }
@@ -221,7 +237,7 @@ Status cuGraphInstantiateWithFlags(Graph **executable, Graph *from, unsigned lon
   for (unsigned i = 0; i < from->count; ++i) {
     (*executable)->nodes[i].id = ++node_ids;
     if (hooks)
-      hooks->resource(20, &(*executable)->nodes[i], &from->nodes[i]);
+      hooks->node(20, &(*executable)->nodes[i], &from->nodes[i]);
   }
   return kSuccess;
 }

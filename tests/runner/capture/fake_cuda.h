@@ -51,7 +51,8 @@ typedef struct Config {
 typedef struct Hooks {
   void (*call)(int site, uint32_t id, const char *function, const void *parameters,
                const int *status, const char *symbol, uint64_t *own, uint32_t correlation);
-  void (*resource)(uint32_t id, const Node *node, const Node *original);
+  void (*node)(uint32_t id, const Node *node, const Node *original);
+  void (*module)(uint32_t id, const void *cubin, size_t size_bytes);
   void (*kernel_record)(const Node *run, uint32_t correlation);
   void (*copy_record)(uint32_t kind, uint64_t ns, uint32_t correlation);
 } Hooks;
@@ -60,6 +61,8 @@ void fake_attach(const Hooks *hooks);
 
 Status cuInit(unsigned flags);
 Status cuMemAlloc_v2(Address *address, size_t size_bytes);
+Status cuModuleLoadData(void **module, const char *text);
+Status cuModuleUnload(void *module);
 Status cuLaunchKernel(const Kernel *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                       unsigned, Stream, void **, void **);
 Status cuLaunchKernelEx(const Config *, const Kernel *, void **, void **);

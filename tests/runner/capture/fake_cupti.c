@@ -43,9 +43,20 @@ static void on_call(int site, uint32_t id, const char *function, const void *par
     callback(user, 1, id, &data);
 }
 
-static void on_resource(uint32_t id, const Node *node, const Node *original) {
+static void on_node(uint32_t id, const Node *node, const Node *original) {
   const void *graph[7] = {NULL, NULL, node, original};
   const void *data[3] = {NULL, NULL, graph};
+  if (callback && enabled[3][id])
+    callback(user, 3, id, data);
+}
+
+static void on_module(uint32_t id, const void *cubin, size_t size_bytes) {
+  const struct {
+    uint32_t id;
+    size_t size_bytes;
+    const void *cubin;
+  } module = {1, size_bytes, cubin};
+  const void *data[3] = {NULL, NULL, &module};
   if (callback && enabled[3][id])
     callback(user, 3, id, data);
 }
@@ -82,7 +93,7 @@ static void on_copy_record(uint32_t kind, uint64_t ns, uint32_t correlation) {
 }
 
 int cuptiSubscribe(void **subscriber, Callback *given, void *given_user) {
-  static const Hooks hooks = {on_call, on_resource, on_kernel_record, on_copy_record};
+  static const Hooks hooks = {on_call, on_node, on_module, on_kernel_record, on_copy_record};
   void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   void (*attach)(const Hooks *) =
       driver ? (void (*)(const Hooks *))dlsym(driver, "fake_attach") : NULL;

@@ -34,6 +34,24 @@ static Status sum(Stream stream) {
   return cuLaunchKernel(&kSum, 1, 1, 1, 128, 1, 1, 0, stream, parameters, NULL);
 }
 
+/* Two kernels that a program loads at one address, one after the other. */
+static void modules(void) {
+  allocate();
+  static Kernel kernel = {"_Z5firsti", 1, {4}, 10};
+  void *module = NULL;
+  int number = 1;
+  double wide = 1;
+  void *parameters[] = {&number};
+  cuModuleLoadData(&module, "the first cubin");
+  cuLaunchKernel(&kernel, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+  cuModuleUnload(module);
+  kernel = (Kernel){"_Z6secondd", 1, {8}, 10};
+  parameters[0] = &wide;
+  cuModuleLoadData(&module, "the second cubin");
+  cuModuleLoadData(&module, "the first cubin");
+  cuLaunchKernel(&kernel, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+}
+
 static void launches(void) {
   allocate();
   char host[4096] = {0};
@@ -136,6 +154,8 @@ int main(int count, char **arguments) {
   errno = 123;
   if (strcmp(name, "launches") == 0)
     launches();
+  else if (strcmp(name, "modules") == 0)
+    modules();
   else if (strcmp(name, "forms") == 0)
     forms();
   else if (strcmp(name, "graph") == 0)

@@ -118,8 +118,9 @@ TEST_CASE("a last line that was cut short is left out, and another damage is nam
   auto writer = FolderWriter::make(folder.path);
   REQUIRE(writer);
   Recording recording;
+  ModuleStore modules;
   recording.find(launch(pointer(1, 0), pointer(2, 0)));
-  REQUIRE(writer->write(recording, {.pid = 1, .command = {"p\xff"}}));
+  REQUIRE(writer->write(recording, modules, {.pid = 1, .command = {"p\xff"}}));
   const auto path = process_folders(folder.path).at(0);
   std::ofstream(path / kLaunchesFile, std::ios::app) << "{\"id\":1,\"ker";
   CHECK(CaptureFolder::read(path).launches.size() == 1);
@@ -132,10 +133,20 @@ TEST_CASE("a last line that was cut short is left out, and another damage is nam
 TEST_CASE("a process that has executed another program makes a second folder") {
   const CaptureFolder folder;
   Recording recording;
+  ModuleStore modules;
   for (int i = 0; i < 2; ++i) {
     auto writer = FolderWriter::make(folder.path);
     REQUIRE(writer);
-    REQUIRE(writer->write(recording, {.pid = 1}));
+    REQUIRE(writer->write(recording, modules, {.pid = 1}));
   }
   CHECK(process_folders(folder.path).size() == 2);
+}
+
+TEST_CASE("modules over the limits are refused, and a known one never is") {
+  ModuleStore modules({.one_bytes = 4, .all_bytes = 6});
+  CHECK_FALSE(modules.take("five!"));
+  CHECK(modules.take("four"));
+  CHECK_FALSE(modules.take("abc"));
+  CHECK(modules.take("ab"));
+  CHECK(modules.take("four"));
 }
