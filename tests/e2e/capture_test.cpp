@@ -33,7 +33,7 @@ TEST_CASE("a captured program keeps its output and exit code, and the table goes
   const CaptureFolder folder;
   const CapturedRun ran = run(folder, {"--", CaptureFolder::program(), "launches"});
   CHECK(ran.status.code == 7);
-  CHECK(ran.output == "launches: errno 123, signals 10\n");
+  CHECK(ran.output == "launches: errno 123, signal threads 0\n");
   CHECK(has(ran.errors, "  scale(float*, int, float)    101    202 us  95.1%  4     256\n"));
   CHECK(has(ran.errors, "Capture: " + folder.path.string() + "/warpwright/captures/"));
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace warpwright;
 using namespace warpwright::capture;
@@ -207,6 +208,24 @@ TEST_CASE("a killed program keeps what was written") {
   CHECK(*order == std::vector<std::pair<Id, std::uint64_t>>{{0, 1000}});
 }
 
+TEST_CASE("the thread that writes leaves signals to the program") {
+  const CaptureFolder folder;
+  auto program =
+      Process::spawn({CaptureFolder::program(), "waiting", (folder.path / "go").string()},
+                     {.environment = folder.environment()});
+  REQUIRE(program);
+  CHECK(comes_true(folder, [](const ProcessFolder &capture) {
+    return capture.process.totals.launches == 1000; // the thread has written them
+  }));
+  std::ofstream(folder.path / "go");
+  const int output = program->release_stdout();
+  char text[100] = {};
+  CHECK(::read(output, text, sizeof text - 1) > 0);
+  ::close(output);
+  CHECK(std::string(text).find("signal threads 0\n") != std::string::npos);
+  CHECK(program->wait().code == 7);
+}
+
 TEST_CASE("recording ends after the given time and the program goes on") {
   const CaptureFolder folder;
   auto environment = folder.environment();
@@ -227,7 +246,13 @@ TEST_CASE("recording ends after the given time and the program goes on") {
   CHECK(capture.launches[0].statistics.timed == 1000);
 }
 
-TEST_CASE("each process has a folder of its own, and a child that only forks writes nothing") {
+TEST_CASE("a child that only forks writes nothing") {
+  const CaptureFolder folder;
+  CHECK(folder.run({"forked"}).status.code == 7);
+  CHECK_FALSE(folder.only().process.ended); // the parent ended by _exit
+}
+
+TEST_CASE("each process has a folder of its own") {
   const CaptureFolder folder;
   CHECK(folder.run({"children"}).status.code == 7);
   const auto folders = process_folders(folder.path);
@@ -244,7 +269,7 @@ TEST_CASE("each process has a folder of its own, and a child that only forks wri
 
 TEST_CASE("the program's output, status, errno and signals are as without a capture") {
   const CaptureFolder folder;
-  const std::string expected = "launches: errno 123, signals 10\n";
+  const std::string expected = "launches: errno 123, signal threads 0\n";
   const auto alone = run_captured({CaptureFolder::program(), "launches"}, "",
                                   std::chrono::seconds(60), {.pipe_stderr = true});
   REQUIRE(alone);
@@ -263,7 +288,7 @@ TEST_CASE("a CUPTI that refuses changes nothing, and the reason is written") {
     const CaptureFolder folder;
     const CapturedRun run =
         folder.run({"launches"}, {std::string("FAKE_CUPTI_REFUSES=") + refused});
-    CHECK(run.output == "launches: errno 123, signals 10\n");
+    CHECK(run.output == "launches: errno 123, signal threads 0\n");
     CHECK(run.errors == "");
     CHECK(run.status.code == 7);
     const ProcessFolder capture = folder.only();
@@ -294,7 +319,7 @@ TEST_CASE("a folder that cannot be written changes nothing") {
   const CaptureFolder folder;
   const CapturedRun run =
       folder.run({"launches"}, {std::string(kFolderVariable) + "=/nowhere/at/all"});
-  CHECK(run.output == "launches: errno 123, signals 10\n");
+  CHECK(run.output == "launches: errno 123, signal threads 0\n");
   CHECK(run.status.code == 7);
 }
 

@@ -1,6 +1,7 @@
 /* Programs to capture, by name. Each prints a line and ends with the status 7. */
 #include "fake_cuda.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -125,30 +126,53 @@ static void waiting(const char *file) {
   sum(kStream);
 }
 
-/* One child is this program anew, and one only forks. */
+/* A child is this program anew. */
 static void children(const char *self) {
   allocate();
   sum(kStream);
   fflush(stdout);
-  pid_t child = fork();
+  const pid_t child = fork();
   if (child == 0) {
     execl(self, self, "launches", (char *)NULL);
     _exit(1);
   }
   waitpid(child, NULL, 0);
-  child = fork();
-  if (child == 0)
-    exit(0);
-  waitpid(child, NULL, 0);
   sum(kStream);
 }
 
-static volatile sig_atomic_t signaled;
-static void on_signal(int signal) { signaled += signal == SIGUSR1 && gettid() == getpid(); }
+/* A child that only forks ends while the parent's record has no end. */
+static void forked(void) {
+  allocate();
+  sum(kStream);
+  const pid_t child = fork();
+  if (child == 0)
+    exit(0);
+  waitpid(child, NULL, 0);
+  _exit(7);
+}
+
+/* Counts threads besides the main one that would take the program's signals. */
+static int signal_threads(void) {
+  int count = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  for (const struct dirent *task; (task = readdir(tasks));) {
+    char path[300], line[300];
+    unsigned long long blocked = ~0ull;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
+    FILE *status =
+        atoi(task->d_name) > 0 && atoi(task->d_name) != getpid() ? fopen(path, "r") : NULL;
+    while (status && fgets(line, sizeof line, status))
+      sscanf(line, "SigBlk: %llx", &blocked);
+    if (status)
+      fclose(status);
+    count += !(blocked >> (SIGUSR1 - 1) & 1);
+  }
+  closedir(tasks);
+  return count;
+}
 
 int main(int count, char **arguments) {
   const char *name = count > 1 ? arguments[1] : "";
-  signal(SIGUSR1, on_signal);
   if (getenv("LOAD_CUPTI") && !dlopen(getenv("LOAD_CUPTI"), RTLD_NOW))
     abort();
   errno = 123;
@@ -164,11 +188,11 @@ int main(int count, char **arguments) {
     threads();
   else if (strcmp(name, "waiting") == 0)
     waiting(arguments[2]);
+  else if (strcmp(name, "forked") == 0)
+    forked();
   else if (strcmp(name, "children") == 0)
     children(arguments[0]);
   const int kept = errno;
-  for (int i = 0; i < 10; ++i)
-    kill(getpid(), SIGUSR1);
-  printf("%s: errno %d, signals %d\n", name, kept, (int)signaled);
+  printf("%s: errno %d, signal threads %d\n", name, kept, signal_threads());
   return 7;
 }
