@@ -3,7 +3,7 @@
 #
 # Both packages have the same layout below their prefix, so unpacking the archive into ~/.local or
 # /usr/local installs it:
-#   lib/warpwright/      the programs, and torch/ for the runner's Python workers
+#   lib/warpwright/      the programs, the capture library, and torch/ for the runner's Python workers
 #   bin/                 links to the programs that users call
 #   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, tasks/ (the
 #                        trainer's suite), policy.safetensors (weights of the builtin policy, if the
@@ -23,6 +23,7 @@ foreach(target warpwright warpwright-runner warpwright-worker-cpu warpwright-ker
     install(TARGETS ${target} RUNTIME DESTINATION ${programs})
   endif()
 endforeach()
+install(TARGETS warpwright-capture LIBRARY DESTINATION ${programs})
 install(TARGETS warpwright-worker LIBRARY DESTINATION ${programs}/torch)
 install(DIRECTORY runner/torch/python/ DESTINATION ${programs}/torch PATTERN __pycache__ EXCLUDE)
 install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/torch/tracing/operators.json DESTINATION ${programs}/torch/tracing)

@@ -22,7 +22,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHIPPED = ("bin/warpwright", "bin/warpwright-runner", "bin/warpwright-worker-cpu", "bin/warpwright-kernelbench",
-           "bin/warpwright-collect", "bin/torch/libwarpwright-worker.so")
+           "bin/warpwright-collect", "bin/libwarpwright-capture.so", "bin/torch/libwarpwright-worker.so")
 # By Debian package, without the version in a library's name: what it is called, its license as an SPDX expression.
 KNOWN = {
     "libclang-22-dev": ("Clang", "Apache-2.0 WITH LLVM-exception"),

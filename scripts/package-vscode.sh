@@ -46,7 +46,7 @@ pack() { # NAME, then options of vsce
 pack warpwright.vsix
 if [ -n "$bin" ]; then
   mkdir -p server/bin server/share/doc/warpwright
-  for program in warpwright warpwright-runner warpwright-worker-cpu warpwright-collect; do
+  for program in warpwright warpwright-runner warpwright-worker-cpu warpwright-collect libwarpwright-capture.so; do
     [ ! -x "$bin/$program" ] || strip -o "server/bin/$program" "$bin/$program"
   done
   [ ! -d "$bin/torch" ] || cp -r "$bin/torch" server/bin/torch

@@ -60,6 +60,14 @@ struct DoctorOptions {
   std::string ledger; ///< path; empty: the default one
 };
 
+struct CaptureOptions {
+  std::vector<std::string> program; ///< with its arguments
+  std::string out;                  ///< folder; empty: a new one among the captures
+  std::optional<std::chrono::milliseconds> duration; ///< of the recording; absent: the whole run
+  bool list = false;                ///< print all captures instead
+  std::string remove;               ///< name of a capture to delete instead; empty: none
+};
+
 struct TrustOptions {
   std::string path;    ///< a folder, or a file in one; empty: the working directory
   bool list = false;   ///< print all approvals instead
@@ -75,6 +83,8 @@ struct InstallRuntimeOptions {
 int run_optimize(const OptimizeOptions &options);
 int run_analyze(const AnalyzeOptions &options);
 int run_doctor(const DoctorOptions &options);
+/// Returns the exit code of the captured program.
+int run_capture(const CaptureOptions &options);
 int run_trust(const TrustOptions &options);
 int run_install_runtime(const InstallRuntimeOptions &options); ///< does not return if pip starts
 

@@ -48,10 +48,11 @@ struct Options {
   OptimizeOptions optimize;
   AnalyzeOptions analyze;
   DoctorOptions doctor;
+  CaptureOptions capture;
   TrustOptions trust;
   InstallRuntimeOptions install_runtime;
   server::BenchCommand bench;
-  std::string budget, apply;
+  std::string budget, apply, duration;
   server::LspOptions lsp;
   bool stdio = true;
   std::string lsp_ledger;
@@ -152,6 +153,26 @@ void add_doctor(CLI::App &app, Options &all) {
   command->add_option("--ledger", all.doctor.ledger, "Database to try");
 }
 
+void add_capture(CLI::App &app, Options &all) {
+  CLI::App *command = app.add_subcommand(
+      "capture", "Run a CUDA program and record its kernel launches: warpwright capture -- PROGRAM "
+                 "ARGUMENTS");
+  auto *out = command->add_option("--out", all.capture.out,
+                                  "New folder for the record; default: one in the cache folder");
+  auto *duration = command
+                       ->add_option("--for", all.duration,
+                                    "Record for this time from the first CUDA call on, as 60s; "
+                                    "the program goes on afterwards")
+                       ->check(duration_validator());
+  auto *list =
+      command->add_flag("--list", all.capture.list, "Print the captures in the cache folder");
+  auto *remove = command->add_option("--delete", all.capture.remove,
+                                     "Delete the capture of this name in the cache folder");
+  list->excludes(out)->excludes(duration)->excludes(remove);
+  remove->excludes(out)->excludes(duration);
+  command->footer("The exit code is that of the program; 127: it cannot be started.");
+}
+
 void add_trust(CLI::App &app, Options &all) {
   CLI::App *command = app.add_subcommand(
       "trust", "Approve what a project's .warpwright.toml asks for, and that its code is run");
@@ -197,6 +218,19 @@ int optimize(Options &all, std::string command) {
   return run_optimize(all.optimize);
 }
 
+/// The command of `capture`, which stands after the first "--" and is none of ours to parse. Cuts
+/// it off the arguments.
+std::vector<std::string> take_program(int &argc, char **argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "capture")
+    return {};
+  const auto mark = std::find(argv + 2, argv + argc, std::string_view("--"));
+  if (mark == argv + argc)
+    return {};
+  std::vector<std::string> program(mark + 1, argv + argc);
+  argc = static_cast<int>(mark - argv);
+  return program;
+}
+
 int run(int argc, char **argv) {
   CLI::App app("Faster CUDA kernels, each verified and measured before it is offered",
                "warpwright");
@@ -204,6 +238,7 @@ int run(int argc, char **argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
   Options options;
+  options.capture.program = take_program(argc, argv);
   const bool kernelbench = has_argument(argc, argv, "--kernelbench");
   if (kernelbench) // `optimize` then runs a benchmark's tasks and writes result files
     server::add_bench_options(
@@ -218,6 +253,7 @@ int run(int argc, char **argv) {
   CLI::App *env = app.add_subcommand(
       "env", "Serve a trainer: tasks, moves and plans over JSON-RPC on stdin and stdout");
   add_doctor(app, options);
+  add_capture(app, options);
   add_trust(app, options);
   add_install_runtime(app, options);
   try {
@@ -233,6 +269,11 @@ int run(int argc, char **argv) {
     return search::run_env();
   if (app.got_subcommand("analyze"))
     return run_analyze(options.analyze);
+  if (app.got_subcommand("capture")) {
+    if (!options.duration.empty())
+      options.capture.duration = *parse_duration(options.duration);
+    return run_capture(options.capture);
+  }
   if (app.got_subcommand("trust"))
     return run_trust(options.trust);
   if (app.got_subcommand("install-runtime"))
