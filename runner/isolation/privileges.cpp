@@ -124,7 +124,7 @@ IsolationLayer drop_capabilities() {
 
 void forbid_new_privileges() { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-IsolationLayer set_limits(WorkerKind kind, bool holds_memory) {
+IsolationLayer set_limits(WorkerKind kind, [[maybe_unused]] bool holds_memory) {
   bool set = set_limit(RLIMIT_CORE, 0);
   set &= set_limit(RLIMIT_NOFILE, uses_driver(kind) ? 8192 : 512);
   // Without a limit from the shell, endless recursion would use all memory for the stack.
