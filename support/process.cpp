@@ -1,6 +1,7 @@
 // Child processes by fork and exec. The child's side between the two calls uses async-signal-safe
 // calls only.
 #include "support/process.h"
+#include "support/process_texts.h"
 
 #include <cerrno>
 #include <csignal>
@@ -43,28 +44,6 @@ bool is_inherited(const std::string &name, const std::vector<std::string> &patte
   return patterns.empty();
 }
 
-std::vector<std::string> merged_environment(const ProcessOptions &options) {
-  std::vector<std::string> merged = options.environment;
-  for (char **entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    bool replaced = false;
-    for (const std::string &other : options.environment)
-      replaced |= other.starts_with(name + "=");
-    if (!replaced && is_inherited(name, options.inherited))
-      merged.push_back(text);
-  }
-  return merged;
-}
-
-std::vector<char *> pointers(std::vector<std::string> &texts) {
-  std::vector<char *> result;
-  for (std::string &text : texts)
-    result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 /// Runs in the child; reports errno through `failure` when exec fails.
 [[noreturn]] void become(char *const *arguments, char *const *environment, const char *directory,
                          int in, int out, int err, int failure, pid_t parent) {
@@ -101,6 +80,28 @@ ExitStatus decode(int status) {
 
 } // namespace
 
+std::vector<std::string> merged_environment(const ProcessOptions &options) {
+  std::vector<std::string> merged = options.environment;
+  for (char **entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    bool replaced = false;
+    for (const std::string &other : options.environment)
+      replaced |= other.starts_with(name + "=");
+    if (!replaced && is_inherited(name, options.inherited))
+      merged.push_back(text);
+  }
+  return merged;
+}
+
+std::vector<char *> pointers_to(std::vector<std::string> &texts) {
+  std::vector<char *> result;
+  for (std::string &text : texts)
+    result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
 Result<Process> Process::spawn(const std::vector<std::string> &command,
                                const ProcessOptions &options) {
   if (command.empty())
@@ -113,8 +114,8 @@ Result<Process> Process::spawn(const std::vector<std::string> &command,
     return fail("cannot start " + command[0] + ": " + reason);
   }
   std::vector<std::string> arguments = command, environment = merged_environment(options);
-  const std::vector<char *> argument_pointers = pointers(arguments),
-                            environment_pointers = pointers(environment);
+  const std::vector<char *> argument_pointers = pointers_to(arguments),
+                            environment_pointers = pointers_to(environment);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0)

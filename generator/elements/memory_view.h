@@ -13,6 +13,7 @@ struct MemoryView {
   std::string root; ///< a leaf, an anchor's result, or an inline value that must be materialised
   std::int64_t offset = 0;
   model::Shape shape, strides;
+  bool operator==(const MemoryView &) const = default;
 };
 /// Follows permute, expand, slice and reshape back to memory as far as strides can express them.
 /// @param strides of values that are not contiguous

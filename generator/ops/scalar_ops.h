@@ -36,4 +36,9 @@ const char *scalar_prelude();
 /// Returns CUDA text after which exponentials and logarithms are the GPU's approximations.
 const char *fast_functions();
 
+/// Returns true for float16 and bfloat16.
+constexpr bool is_half(model::Dtype dtype) {
+  return dtype == model::Dtype::Float16 || dtype == model::Dtype::BFloat16;
+}
+
 } // namespace warpwright::ops

@@ -57,7 +57,7 @@ model::Shape strides_in(const model::Shape &shape, const model::Shape &order) {
   return strides;
 }
 
-/// Whether a view's dimensions follow each other in memory in this order, with gaps between them or without.
+/// Whether the dimensions of a view lie in memory in this order. Gaps between rows are allowed.
 bool lies_in(const elements::MemoryView &view, const model::Shape &order) {
   std::int64_t least = 1;
   for (std::size_t i = order.size(); i-- > 0;) {

@@ -196,10 +196,6 @@ void Partition::add_twin(Draft &draft) {
   const auto left_of = [&](const Node &product) {
     return elements::view_of(graph_, product.inputs[0], strides_);
   };
-  const auto has_same = [](const elements::MemoryView &one, const elements::MemoryView &other) {
-    return one.root == other.root && one.offset == other.offset && one.shape == other.shape &&
-           one.strides == other.strides;
-  };
   const std::function<bool(const Node &)> ends_here = [&](const Node &value) {
     const auto readers = users(value.name);
     return !graph_.is_result(value.name) && !readers.empty() &&
@@ -213,7 +209,7 @@ void Partition::add_twin(Draft &draft) {
     if (other.op == op::matmul && other.name != anchor.name && live(other.name) &&
         !owner_.contains(other.name) && other.type() == anchor.type() &&
         node(other.inputs[1]).type() == node(anchor.inputs[1]).type() &&
-        has_same(left_of(other), left_of(anchor)) && ends_here(other) &&
+        left_of(other) == left_of(anchor) && ends_here(other) &&
         !depends_on(other.name, {anchor.name})) {
       draft.members.insert(other.name);
       return;

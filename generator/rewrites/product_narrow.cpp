@@ -2,6 +2,7 @@
 // attention without a kernel of its own computes so: the other operand, such as its weights, is then rounded too.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
+#include "generator/ops/scalar_ops.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -10,21 +11,17 @@
 namespace warpwright::rewrites {
 namespace {
 
-bool is_half(model::Dtype dtype) {
-  return dtype == model::Dtype::Float16 || dtype == model::Dtype::BFloat16;
-}
-
 /// The 16-bit dtype of which a float32 value is a copy, behind views; nullopt: it is none.
 std::optional<model::Dtype> copied_from(const GraphFacts &facts, const std::string &value) {
   const model::Node &node = facts.node(value);
   if (ops::is_view(node) && !node.inputs.empty())
     return copied_from(facts, node.inputs[0]);
-  if (node.op != op::cast || !is_half(facts.type(node.inputs[0]).dtype))
+  if (node.op != op::cast || !ops::is_half(facts.type(node.inputs[0]).dtype))
     return std::nullopt;
   return facts.type(node.inputs[0]).dtype;
 }
 
-/// Whether everybody who reads a value, behind pointwise nodes and views, rounds it to this dtype.
+/// Whether each path from the value, through pointwise nodes and views, ends in a cast to this dtype.
 bool is_rounded_to(const GraphFacts &facts, const model::Node &value, model::Dtype dtype) {
   const auto &readers = facts.index().users(value.name);
   return !facts.index().is_result(value.name) && !readers.empty() &&

@@ -168,7 +168,7 @@ public:
       preferred.push_back(*large);
     preferred.push_back(high_);
     std::vector<Sizes> traced = samples;
-    traced.insert(traced.end(), preferred.begin(), preferred.end());
+    traced.insert(traced.end(), preferred.begin() + 1, preferred.end()); // the first is a sample
     if (auto done = writer_.trace(traced); !done)
       return done;
     auto written = write_all(samples, planning::pinned_choices(best));

@@ -6,6 +6,7 @@
 #include "arch/generations.h"
 #include "generator/families/matmul/matmul_text.h"
 #include "generator/families/matmul/wgmma_text.h"
+#include "generator/ops/scalar_ops.h"
 
 #include <algorithm>
 
@@ -82,7 +83,7 @@ Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand
   if (!operand.plain)
     return fail("an operand is computed");
   const PlainOperand &plain = *operand.plain;
-  if (plain.dtype != model::Dtype::Float16 && plain.dtype != model::Dtype::BFloat16)
+  if (!ops::is_half(plain.dtype))
     return fail("an operand is of no 16-bit type");
   const std::int64_t fast = operand.along_k ? plain.depth : plain.rows;
   const std::int64_t lines = operand.along_k ? rows : problem.depth,

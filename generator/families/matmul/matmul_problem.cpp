@@ -25,10 +25,6 @@ struct Layout {
   Shape strides;
 };
 
-bool is_half(model::Dtype dtype) {
-  return dtype == model::Dtype::Float16 || dtype == model::Dtype::BFloat16;
-}
-
 /// Strides of the same elements in another shape; nullopt if the reshape needs a copy.
 std::optional<Shape> reshaped(const Shape &from, const Shape &strides, const Shape &to) {
   Shape result(to.size(), 0);
@@ -126,9 +122,9 @@ std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Re
     return view_layout(index, region, node);
   // A float32 copy of 16-bit numbers has their products exactly, and rounding the copy gives the numbers again.
   if (node.op == op::cast && node.type().dtype == model::Dtype::Float32 &&
-      is_half(index.node(node.inputs[0]).type().dtype))
+      ops::is_half(index.node(node.inputs[0]).type().dtype))
     return layout_of(index, region, node.inputs[0]);
-  if (node.op == op::cast && is_half(node.type().dtype))
+  if (node.op == op::cast && ops::is_half(node.type().dtype))
     if (auto layout = layout_of(index, region, node.inputs[0]);
         layout && layout->exact && layout->dtype == node.type().dtype)
       return layout;
@@ -166,7 +162,7 @@ MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &r
   operand.along_k = reach(k_dim) <= reach(row_dim);
   operand.fours = shape[operand.along_k ? k_dim : row_dim] % 4 == 0;
   if (!layout || !layout->exact ||
-      (layout->dtype != model::Dtype::Float32 && !is_half(layout->dtype)))
+      (layout->dtype != model::Dtype::Float32 && !ops::is_half(layout->dtype)))
     return operand;
 
   PlainOperand plain;

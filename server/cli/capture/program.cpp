@@ -1,7 +1,8 @@
 // Implementation of run_program, by posix_spawn.
 #include "server/cli/capture/program.h"
 
-#include <algorithm>
+#include "support/process_texts.h"
+
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -9,8 +10,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 namespace warpwright::cli {
 namespace {
@@ -59,30 +58,12 @@ private:
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-std::vector<std::string> merged(const std::vector<std::string> &environment) {
-  std::vector<std::string> all = environment;
-  for (char **entry = environ; *entry; ++entry) {
-    const std::string text = *entry, name = text.substr(0, text.find('=') + 1);
-    if (std::ranges::none_of(environment,
-                             [&](const std::string &one) { return one.starts_with(name); }))
-      all.push_back(text);
-  }
-  return all;
-}
-
-std::vector<char *> pointers(std::vector<std::string> &texts) {
-  std::vector<char *> all;
-  for (std::string &text : texts)
-    all.push_back(text.data());
-  all.push_back(nullptr);
-  return all;
-}
-
 } // namespace
 
 Result<int> run_program(const std::vector<std::string> &command,
                         const std::vector<std::string> &environment) {
-  std::vector<std::string> arguments = command, variables = merged(environment);
+  std::vector<std::string> arguments = command;
+  std::vector<std::string> variables = merged_environment({.environment = environment});
   const Signals signals;
   const sigset_t defaults = signals.defaults();
   // A signal that comes before the pid is known waits for it.
@@ -98,7 +79,7 @@ Result<int> run_program(const std::vector<std::string> &command,
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, command[0].c_str(), nullptr, &attributes,
-                                 pointers(arguments).data(), pointers(variables).data());
+                                 pointers_to(arguments).data(), pointers_to(variables).data());
   posix_spawnattr_destroy(&attributes);
   running = error == 0 ? pid : 0;
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
