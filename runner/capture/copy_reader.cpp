@@ -156,22 +156,22 @@ Reading read(Form form, const void *arguments, const DriverFacts &facts) {
     read_box(reading, arguments, form != Form::Box2D, form == Form::Box3DPeer);
     break;
   case Form::Fill8:
+    read_fill(reading, arguments, 1, false, facts);
+    break;
   case Form::Fill16:
+    read_fill(reading, arguments, 2, false, facts);
+    break;
   case Form::Fill32:
-    read_fill(reading, arguments,
-              form == Form::Fill8    ? 1
-              : form == Form::Fill16 ? 2
-                                     : 4,
-              false, facts);
+    read_fill(reading, arguments, 4, false, facts);
     break;
   case Form::FillRows8:
+    read_fill(reading, arguments, 1, true, facts);
+    break;
   case Form::FillRows16:
+    read_fill(reading, arguments, 2, true, facts);
+    break;
   case Form::FillRows32:
-    read_fill(reading, arguments,
-              form == Form::FillRows8    ? 1
-              : form == Form::FillRows16 ? 2
-                                         : 4,
-              true, facts);
+    read_fill(reading, arguments, 4, true, facts);
     break;
   case Form::Named:
     break;

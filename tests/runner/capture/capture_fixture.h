@@ -37,6 +37,12 @@ struct CaptureFolder {
     return *ended;
   }
 
+  /// Starts the program, which goes on when the file "go" is in the folder.
+  Result<Process> start_waiting() const {
+    return Process::spawn({program(), "waiting", (path / "go").string()},
+                          {.environment = environment()});
+  }
+
   /// The folder of the only process.
   ProcessFolder only() const {
     const auto folders = process_folders(path);

@@ -190,9 +190,7 @@ TEST_CASE("launches of several threads are all counted") {
 
 TEST_CASE("a killed program keeps what was written") {
   const CaptureFolder folder;
-  auto program =
-      Process::spawn({CaptureFolder::program(), "waiting", (folder.path / "go").string()},
-                     {.environment = folder.environment()});
+  auto program = folder.start_waiting();
   REQUIRE(program);
   CHECK(comes_true(folder, [](const ProcessFolder &capture) {
     return capture.process.totals.launches == 1000 && capture.launches[0].statistics.timed == 1000;
@@ -210,9 +208,7 @@ TEST_CASE("a killed program keeps what was written") {
 
 TEST_CASE("the thread that writes leaves signals to the program") {
   const CaptureFolder folder;
-  auto program =
-      Process::spawn({CaptureFolder::program(), "waiting", (folder.path / "go").string()},
-                     {.environment = folder.environment()});
+  auto program = folder.start_waiting();
   REQUIRE(program);
   CHECK(comes_true(folder, [](const ProcessFolder &capture) {
     return capture.process.totals.launches == 1000; // the thread has written them
