@@ -1,5 +1,6 @@
-// Products of float32 copies of 16-bit numbers, whose results are rounded to 16 bits again, as 16-bit products. PyTorch's
-// attention without a kernel of its own computes so: the other operand, such as its weights, is then rounded too.
+// Products of float32 copies of 16-bit numbers, whose results are rounded to 16 bits again, as
+// 16-bit products. PyTorch's attention without a kernel of its own computes so: the other operand,
+// such as its weights, is then rounded too.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"

@@ -112,7 +112,8 @@ struct Cupti {
   WARPWRIGHT_CUPTI_FUNCTIONS(WARPWRIGHT_DECLARE)
 #undef WARPWRIGHT_DECLARE
 
-  /// Opens the libcupti that the program has loaded, else the toolkit's. Errors: no library, or one that lacks a function.
+  /// Opens the libcupti that the program has loaded, else the toolkit's. Errors: no library, or one
+  /// that lacks a function.
   static Result<Cupti> open();
 };
 

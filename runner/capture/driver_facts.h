@@ -38,7 +38,7 @@ public:
   /// no memory that CUDA knows.
   std::optional<Pointer> pointer_at(std::uint64_t address) const;
 
-  /// Whether calls on the stream are added to a graph at present, instead of being run.
+  /// Whether the stream is being captured into a CUDA graph.
   /// @param per_thread whether the call was one of those that take 0 as the thread's own stream
   bool is_capturing(cuda::CUstream stream, bool per_thread) const;
 

@@ -89,7 +89,7 @@ struct Graph {
   std::map<Id, std::uint64_t> operations;
 };
 
-/// What was left out, with the reason.
+/// A thing that the capture left out, and why.
 struct Skipped {
   std::string what, why;
   std::uint64_t count = 0;

@@ -58,7 +58,8 @@ PyObject *make(PyObject *, PyObject *description) {
 }
 
 /// executor(([[launches of a group]], places, cuLaunchKernel, cuLaunchCooperativeKernel,
-/// cuMemsetD8Async, cuCtxSetCurrent, cuTensorMapEncodeTiled or 0, cuLaunchKernelEx or 0, context)): a handle, which lives as long as the process.
+/// cuMemsetD8Async, cuCtxSetCurrent, cuTensorMapEncodeTiled or 0, cuLaunchKernelEx or 0, context)):
+/// a handle, which lives as long as the process.
 PyObject *executor(PyObject *, PyObject *description) {
   return guarded([&] {
     auto made = std::make_unique<Executor>();
