@@ -182,6 +182,54 @@ bool has_grouped_heads(const Node &node, const std::map<std::string, const Value
   return heads(0) != heads(1);
 }
 
+/// Nodes that make vectors of constants which the region reads: positions, indices, tables. A region computes these
+/// itself: they cost nothing, and inputs drawn instead could lie outside of what they index.
+class Constants {
+public:
+  Constants(const Graph &graph, const std::set<std::size_t> &inside) : graph_(graph), inside_(inside) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+      for (const Value &result : graph.nodes[i].results)
+        maker_[result.name] = i;
+  }
+
+  /// In the graph's order, all of them on the device of the region's first node.
+  std::set<std::size_t> read_by(const std::vector<std::size_t> &region) {
+    const std::string device = device_of(graph_.nodes[region.front()]);
+    std::set<std::size_t> found;
+    for (const std::size_t index : region)
+      for (const std::string &name : read_values(graph_.nodes[index]))
+        if (const std::size_t maker = maker_.at(name); is_constant(maker) && device_of(graph_.nodes[maker]) == device)
+          add(maker, found);
+    return found;
+  }
+
+private:
+  void add(std::size_t index, std::set<std::size_t> &found) const {
+    if (inside_.contains(index) || !found.insert(index).second)
+      return;
+    for (const std::string &name : read_values(graph_.nodes[index]))
+      add(maker_.at(name), found);
+  }
+
+  bool is_constant(std::size_t index) {
+    const auto known = known_.find(index);
+    if (known != known_.end())
+      return known->second;
+    const Node &node = graph_.nodes[index];
+    return known_[index] = reason_against(node).empty() && std::ranges::all_of(node.results, is_vector) &&
+                           std::ranges::all_of(read_values(node), [&](const std::string &name) { return is_constant(maker_.at(name)); });
+  }
+
+  static bool is_vector(const Value &value) {
+    return std::ranges::count_if(value.type.shape, [](std::int64_t extent) { return extent != 1; }) <= 1;
+  }
+
+  const Graph &graph_;
+  const std::set<std::size_t> &inside_;
+  std::map<std::string, std::size_t> maker_;
+  std::map<std::size_t, bool> known_;
+};
+
 /// Numbers the inputs as the operators read them, which the order of removed padding may have changed.
 void order_inputs(Program &program) {
   const std::size_t count = program.inputs.size();
@@ -215,14 +263,17 @@ void order_inputs(Program &program) {
 
 } // namespace
 
-Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &indices) {
-  const std::set<std::size_t> inside(indices.begin(), indices.end());
+Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &region) {
+  const std::set<std::size_t> inside(region.begin(), region.end());
+  const std::set<std::size_t> constants = Constants(graph, inside).read_by(region);
+  std::vector<std::size_t> indices(constants.begin(), constants.end());
+  indices.insert(indices.end(), region.begin(), region.end());
   std::set<std::string> made;
   std::map<std::string, const Value *> values;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     for (const Value &result : graph.nodes[i].results) {
       values[result.name] = &result;
-      if (inside.contains(i))
+      if (inside.contains(i) || constants.contains(i))
         made.insert(result.name);
     }
   Program program;
@@ -236,7 +287,7 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
       const Value &value = *values.at(name);
       if (!value.type.is_known)
         return fail("'" + name + "' has a size that is known only at run time");
-      if (value.type.device != device_of(graph.nodes[indices.front()]))
+      if (value.type.device != device_of(graph.nodes[region.front()]))
         return fail("'" + name + "' is on another device than the operators that read it");
       Border border = border_of(value);
       inputs.push_back({{"dtype", value.type.dtype}, {"shape", symbols.renamed(permuted(value.type.extents, border.order))}, {"order", border.order}});
@@ -260,7 +311,7 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     operators.push_back({{"op", node.op}, {"args", std::move(args)}, {"kwargs", std::move(kwargs)}, {"results", node.results.size()}});
     if (has_grouped_heads(node, values))
       operators.back()["grouped_heads"] = true;
-    program.operators += !node.is_view;
+    program.operators += inside.contains(index) && !node.is_view;
   }
   for (const Value *value : outputs_of(graph, inside)) {
     Border border = border_of(*value);

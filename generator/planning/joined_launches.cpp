@@ -45,22 +45,40 @@ public:
   Joining(model::Plan &plan, const Bodies &bodies, std::int64_t most_threads)
       : plan_(plan), bodies_(bodies), most_threads_(most_threads) {}
 
-  void run() {
+  JoinedSteps run() {
+    JoinedSteps groups;
     for (std::size_t first = 0; first < plan_.steps.size(); ++first)
-      if (const std::vector<std::size_t> group = group_of(first); group.size() > 1)
+      if (std::vector<std::size_t> group = group_of(first); group.size() > 1) {
         join(group);
+        groups.push_back(std::move(group));
+      }
+    remove_unused();
+    return groups;
+  }
+
+  void run(const JoinedSteps &groups) {
+    for (const std::vector<std::size_t> &group : groups) {
+      if (!std::ranges::all_of(group, [&](std::size_t step) { return launch_at(step) != nullptr; }))
+        continue; // the plan has other steps
+      join(group);
+      kernels_.clear(); // texts that are equal at these sizes may differ at others
+      ++named_;
+    }
     remove_unused();
   }
 
 private:
   const model::LaunchStep *launch_at(std::size_t i) const {
-    const auto *launch = std::get_if<model::LaunchStep>(&plan_.steps[i]);
-    const auto body = launch ? bodies_.find(launch->kernel) : bodies_.end();
-    if (body == bodies_.end() ||
-        (body->second.takes_fewer &&
-         number(launch->grid[0]) * number(launch->block[0]) > most_threads_))
+    if (i >= plan_.steps.size())
       return nullptr;
-    return launch;
+    const auto *launch = std::get_if<model::LaunchStep>(&plan_.steps[i]);
+    return launch && bodies_.contains(launch->kernel) ? launch : nullptr;
+  }
+
+  bool may_join(std::size_t i) const {
+    const model::LaunchStep *launch = launch_at(i);
+    return launch && (!bodies_.at(launch->kernel).takes_fewer ||
+                      number(launch->grid[0]) * number(launch->block[0]) <= most_threads_);
   }
 
   static std::int64_t number(const symbolic::Expression &value) {
@@ -79,7 +97,7 @@ private:
   std::vector<std::size_t> group_of(std::size_t first) {
     constexpr std::size_t kMost = 4, kFar = 8; ///< launches of a group, and steps between its ends
     std::vector<std::size_t> group;
-    if (!launch_at(first))
+    if (!may_join(first))
       return group;
     group.push_back(first);
     std::vector<Touched> before{touched_by(plan_.steps[first], bodies_)};
@@ -89,7 +107,7 @@ private:
       const bool is_free =
           std::ranges::none_of(before.begin(), before.end() - 1,
                                [&](const Touched &other) { return other.meets(before.back()); });
-      if (is_free && launch_at(i) && fit(*launch_at(first), *launch_at(i)))
+      if (is_free && may_join(i) && fit(*launch_at(first), *launch_at(i)))
         group.push_back(i);
     }
     return group;
@@ -129,7 +147,7 @@ private:
     const std::string text =
         "(" + parameters + ") {\n  const int block = blockIdx.x;\n" + calls + "}\n";
     const auto [known, added] =
-        kernels_.try_emplace(text, "joined_" + std::to_string(kernels_.size()));
+        kernels_.try_emplace(text, "joined_" + std::to_string(named_ + kernels_.size()));
     joined.kernel = known->second;
     joined.grid[0] = symbolic::Expression(blocks);
     joined.shared_bytes = symbolic::Expression(shared);
@@ -161,12 +179,18 @@ private:
   const Bodies &bodies_;
   const std::int64_t most_threads_;
   std::map<std::string, std::string> kernels_; ///< names by their texts
+  std::size_t named_ = 0;                      ///< kernels before those
 };
 
 } // namespace
 
-void join_launches(model::Plan &plan, const Bodies &bodies, std::int64_t most_threads) {
-  Joining(plan, bodies, most_threads).run();
+JoinedSteps join_launches(model::Plan &plan, const Bodies &bodies, std::int64_t most_threads,
+                          const JoinedSteps *asked) {
+  Joining joining(plan, bodies, most_threads);
+  if (!asked)
+    return joining.run();
+  joining.run(*asked);
+  return *asked;
 }
 
 } // namespace warpwright::planning

@@ -278,8 +278,9 @@ bool is_anchor(const Node &node) {
   return !ops::is_buffer_leaf(node) && !ops::is_inline(node) && node.op != op::item;
 }
 
-std::vector<PlannedRegion> partition(const ops::GraphIndex &graph, const AnchorChoices &choices) {
-  return Partition(graph, choices).run();
+std::vector<PlannedRegion> partition(const ops::GraphIndex &graph, const AnchorChoices &choices,
+                                     const Siblings *siblings) {
+  return Partition(graph, choices, siblings).run();
 }
 
 model::Graph with_result_nodes(const model::Graph &graph) {

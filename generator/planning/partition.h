@@ -28,7 +28,7 @@ using AnchorChoices = std::map<std::string, AnchorChoice>;
 struct PlannedRegion {
   elements::Region region;
   const elements::Family *family = nullptr; ///< nullptr: an ATen step
-  AnchorChoice choice;            ///< as applied: `family` filled in
+  AnchorChoice choice;                      ///< as applied: `family` filled in
   bool operator==(const PlannedRegion &) const = default;
 };
 
@@ -39,9 +39,14 @@ std::vector<const elements::Family *> claiming_families(const ops::GraphIndex &g
 /// Returns true where a node has loops of its own: it is neither a leaf nor inline nor an `item`.
 bool is_anchor(const model::Node &node);
 
+/// Pointwise values by the name of their region; values with one name are computed together.
+using Siblings = std::map<std::string, std::string>;
+
 /// Returns regions in an order in which each comes after those that it reads from. The graph's results and updates are
 /// outputs of regions: each must be a node of its own that is no leaf (see with_result_nodes).
-std::vector<PlannedRegion> partition(const ops::GraphIndex &graph, const AnchorChoices &choices);
+/// @param siblings null: the sizes decide which pointwise values are computed together
+std::vector<PlannedRegion> partition(const ops::GraphIndex &graph, const AnchorChoices &choices,
+                                     const Siblings *siblings = nullptr);
 
 /// Returns the graph with results that regions can write: a reshaped result is replaced by its source (memory has no
 /// shape), and a copying node is added for each that is a leaf, a result twice, or both result and update.

@@ -103,6 +103,16 @@ bool Partition::reaches(int from, int to, bool directly) const {
 }
 
 bool Partition::related(const Draft &a, const Draft &b) const {
+  if (siblings_) {
+    const auto named = [&](const std::string &value) { return siblings_->find(value); };
+    return std::ranges::any_of(a.members, [&](const std::string &one) {
+      return named(one) != siblings_->end() &&
+             std::ranges::any_of(b.members, [&](const std::string &other) {
+               return named(other) != siblings_->end() &&
+                      named(other)->second == named(one)->second;
+             });
+    });
+  }
   const std::int64_t elements = model::elements_of(node(*a.members.begin()).type().shape);
   if (elements <= 1 << 14)
     return true; // launches dominate the cost of such regions

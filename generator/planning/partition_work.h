@@ -15,8 +15,8 @@ bool is_wider_copy(const ops::GraphIndex &graph, const model::Node &node);
 
 class Partition {
 public:
-  Partition(const ops::GraphIndex &graph, const AnchorChoices &choices)
-      : graph_(graph), choices_(choices) {}
+  Partition(const ops::GraphIndex &graph, const AnchorChoices &choices, const Siblings *siblings)
+      : graph_(graph), choices_(choices), siblings_(siblings) {}
   std::vector<PlannedRegion> run();
 
 private:
@@ -71,8 +71,9 @@ private:
     bool grow = false;             ///< some are much larger than the value
     std::int64_t most_reuse = 1;
     std::set<std::string> seen;
-    std::set<std::string> positions; ///< slices and flips of the value, each an evaluation of its own
-    bool in_place = false;           ///< it is also read as it is
+    std::set<std::string>
+        positions;         ///< slices and flips of the value, each an evaluation of its own
+    bool in_place = false; ///< it is also read as it is
 
     std::int64_t evaluations() const {
       return most_reuse * std::max<std::int64_t>(1, std::ssize(positions) + in_place);
@@ -100,11 +101,12 @@ private:
   std::vector<PlannedRegion> in_order();
   const ops::GraphIndex &graph_;
   const AnchorChoices &choices_;
+  const Siblings *const siblings_;
   std::set<std::string> live_, memory_;
   std::set<std::string> costly_; ///< values that regions would compute too often
   std::map<std::string, model::Shape> strides_;
   std::map<std::string, elements::Place> places_; ///< of parts of values in joined_
-  std::set<std::string> joined_;                  ///< values in memory that only their parts' regions write
+  std::set<std::string> joined_; ///< values in memory that only their parts' regions write
   std::map<std::string, int> owner_, producer_;
   std::vector<std::vector<std::size_t>> operands_; ///< by position in the graph
   std::vector<int> owners_;                        ///< by position; -1: none

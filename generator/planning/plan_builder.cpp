@@ -67,7 +67,9 @@ public:
     built_.graph = with_channels_last(with_result_nodes(graph), built_.applied.anchors);
     const ops::GraphIndex index(built_.graph);
     graph_ = &index;
-    const std::vector<PlannedRegion> regions = partition(index, built_.applied.anchors);
+    const std::vector<PlannedRegion> regions =
+        partition(index, built_.applied.anchors,
+                  built_.applied.pinned ? &built_.applied.pinned->siblings : nullptr);
     place_values(regions);
     for (const PlannedRegion &region : regions)
       if (auto added = add(region); !added)
@@ -197,7 +199,7 @@ private:
     std::vector<elements::Configuration> wanted;
     if (const auto asked = built_.applied.configurations.find(key);
         asked != built_.applied.configurations.end() &&
-        (built_.applied.is_pinned ||
+        (built_.applied.pinned ||
          std::ranges::find(built.configurations, asked->second) != built.configurations.end()))
       wanted.push_back(asked->second);
     else
@@ -227,7 +229,8 @@ private:
   void take_source(elements::Lowering &lowering, const std::string &prefix) {
     const std::string shape = replace_all(lowering.source, prefix, "@");
     const auto [known, added] = sources_.try_emplace(shape, prefix);
-    if (added || built_.applied.is_pinned) { // kernels that are equal at these sizes may differ at others
+    if (added ||
+        built_.applied.pinned) { // kernels that are equal at these sizes may differ at others
       take_text(lowering.source);
       return;
     }
@@ -294,11 +297,13 @@ private:
     model::Plan &plan = built_.plan;
     constexpr std::int64_t kWaves = 2;
     constexpr int kWithoutErf = 2; ///< the most that PlanChoices::fast_math says there
-    join_launches(plan, bodies_, kWaves * facts_.multiprocessors * facts_.threads_multiprocessor);
+    built_.joined = join_launches(plan, bodies_,
+                                  kWaves * facts_.multiprocessors * facts_.threads_multiprocessor,
+                                  built_.applied.pinned ? &built_.applied.pinned->joined : nullptr);
     built_.kernels = std::ranges::count_if(plan.steps, [](const model::Step &step) {
       return std::holds_alternative<model::LaunchStep>(step);
     });
-    if (!built_.applied.is_pinned) // which temporaries fit into another depends on the sizes
+    if (!built_.applied.pinned) // which temporaries fit into another depends on the sizes
       share_memory(plan);
     if (plan.source.empty())
       return;
@@ -392,7 +397,11 @@ PlanChoices pinned_choices(const BuiltPlan &built) {
   for (const BuiltRegion &region : built.regions)
     if (region.planned.family)
       choices.configurations[region_key(region.planned.region)] = region.configuration;
-  choices.is_pinned = true;
+  choices.pinned = Launches{{}, built.joined};
+  for (const BuiltRegion &region : built.regions)
+    if (region.planned.region.anchor.empty())
+      for (const std::string &output : region.planned.region.outputs)
+        choices.pinned->siblings[output] = region_key(region.planned.region);
   return choices;
 }
 
@@ -411,7 +420,7 @@ Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
       return built;
     }
     const auto &[anchor, family, reason] = *builder.gave_way;
-    if (choices.is_pinned)
+    if (choices.pinned)
       return fail(family + " cannot lower " + anchor + " as asked: " + reason);
     notes.push_back(family + " cannot lower " + anchor + ": " + reason);
     if (std::ranges::find(graph.nodes, anchor, &Node::name) == graph.nodes.end())

@@ -4,10 +4,18 @@
 // are good (torch_search.h).
 #pragma once
 
+#include "generator/planning/joined_launches.h"
 #include "generator/planning/partition.h"
 #include "support/model/task.h"
 
 namespace warpwright::planning {
+
+/// What a plan computes together, where the sizes would decide otherwise.
+struct Launches {
+  Siblings siblings;
+  JoinedSteps joined;
+  bool operator==(const Launches &) const = default;
+};
 
 /// Choices that determine a plan: the lowering of each anchor and the configuration of each region.
 struct PlanChoices {
@@ -17,9 +25,9 @@ struct PlanChoices {
   /// Float functions that the GPU approximates, a part of CUDA's --use_fast_math: 0 none, 1 division and roots,
   /// 2 exponentials and logarithms too, 3 the error function too.
   int fast_math = 0;
-  /// True: a configuration is used although its family does not offer it at these sizes. No region may be lowered
-  /// otherwise than asked.
-  bool is_pinned = false;
+  /// With a value: a configuration is used although its family does not offer it at these sizes, and no region may be
+  /// lowered otherwise than asked.
+  std::optional<Launches> pinned;
   bool operator==(const PlanChoices &) const = default;
 };
 
@@ -38,7 +46,8 @@ struct BuiltPlan {
   model::Plan plan;
   model::Graph graph; ///< as partitioned, with copies and layouts
   std::vector<BuiltRegion> regions;
-  PlanChoices applied;            ///< differs from the request where a family could not write a region
+  PlanChoices applied; ///< differs from the request where a family could not write a region
+  JoinedSteps joined;
   int kernels = 0;                ///< launches of our own kernels
   std::vector<std::string> notes; ///< families that could not write a region, and why
 };

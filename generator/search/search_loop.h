@@ -20,6 +20,9 @@
 
 namespace warpwright::search {
 
+/// Candidates that crash with one message, and no other outcome, end a search.
+constexpr std::size_t kCrashesAlike = 4;
+
 struct SearchLimits {
   int max_variants = 64;
   std::chrono::milliseconds budget{30'000};
@@ -74,6 +77,12 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
   const auto is_wrong = [](const Variant &variant) {
     return variant.verdict.outcome == model::Outcome::WrongResult;
   };
+  // Plans that differ and crash alike have a common cause, as a reference that fails beside them.
+  const auto all_crashed_alike = [&] {
+    return tried.size() >= kCrashesAlike && std::ranges::all_of(tried, [&](const Variant &variant) {
+             return variant.verdict.outcome == model::Outcome::Crash && variant.verdict.message == tried[0].verdict.message;
+           });
+  };
   int counted = 0, free_of_charge = limits.free_refusals;
   bool enough = false;
   const auto may_begin = [&] {
@@ -81,7 +90,7 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
     const bool in_time = std::chrono::steady_clock::now() - start < limits.budget;
     const bool goes_on = limits.outlasts_refusals && begun == 0 && !tried.empty() &&
                          std::ranges::all_of(tried, is_wrong);
-    return !enough && begun < limits.at_once && counted + begun < limits.max_variants &&
+    return !enough && !all_crashed_alike() && begun < limits.at_once && counted + begun < limits.max_variants &&
            !stop.stop_requested() && (in_time || goes_on);
   };
   while (true) {

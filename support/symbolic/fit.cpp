@@ -115,6 +115,8 @@ private:
       text = linear(values, products_of_quotients());
     if (!text)
       text = capped(values);
+    if (!text)
+      text = sum(values);
     auto expression = text ? Expression::parse(*text) : Result<Expression>(fail("no form"));
     return expression ? std::optional(*expression) : std::nullopt;
   }
@@ -246,6 +248,18 @@ private:
         if (fits)
           return "min(" + std::to_string(most) + ", " + times(factor, form.text) + ")";
       }
+    return std::nullopt;
+  }
+
+  /// a + b of two numbers of the texts, as the blocks of joined launches.
+  std::optional<std::string> sum(const Values &values) const {
+    for (const auto &[some, expression] : known_) {
+      Values rest = values;
+      for (std::size_t k = 0; k < rest.size(); ++k)
+        rest[k] -= some[k];
+      if (const auto other = known_.find(rest); other != known_.end())
+        return expression.text() + " + " + other->second.text();
+    }
     return std::nullopt;
   }
 

@@ -221,6 +221,24 @@ TEST_CASE("Padding stays where it is not cut off alone") {
   CHECK(operators({read("p"), 0, 0, -1}, {0, 0, 1, 0}) == 4); // padded before the first row
 }
 
+TEST_CASE("A region computes positions itself, which are no inputs, and leaves larger constants outside") {
+  const auto reads = [](const std::vector<std::int64_t> &shape) {
+    const Graph whole = graph({input(value("x", {8})), node("aten.rand.default", json::array({json({8})}), value("r", {8}), {"nondeterministic_seeded"}),
+                               node("prims.iota.default", json::array({8}), value("i", {8}, {}, "int64"), {}),
+                               node("aten.mul.Tensor", {read("i"), 0.5}, value("half", shape)),
+                               node("aten.index_select.default", {read("x"), 0, read("half")}, value("a", shape), {}),
+                               node("aten.relu.default", json::array({read("a")}), value("b", shape))},
+                              {"b", "half"});
+    const auto program = program_of(whole, {4, 5});
+    REQUIRE(program);
+    CHECK(program->operators == 2);
+    CHECK(program->outputs.size() == 1); // who else reads the positions has them from elsewhere
+    return program->document["operators"].size() == 4 ? program->inputs.size() : 100 + program->inputs.size();
+  };
+  CHECK(reads({8, 1}) == 1);
+  CHECK(reads({4, 2}) == 102);
+}
+
 TEST_CASE("A view is made anew outside, and its base is the region's output") {
   json view = node("aten.view.default", {read("a"), {2, 2}}, value("v", {2, 2}), {});
   view["view"] = true;

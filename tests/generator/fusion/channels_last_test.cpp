@@ -1,6 +1,6 @@
 // Plans whose library convolutions are channels-last: what is turned with them, what is not, and that results never change.
-#include "generator/planning/channels_last.h"
 #include "generator/ops/text.h"
+#include "generator/planning/channels_last.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 

@@ -22,7 +22,8 @@ TEST_CASE("Each pointwise operator computes what its reference says, in its doma
     GraphBuilder g;
     HarnessOptions options;
     std::mt19937_64 random(7);
-    std::uniform_real_distribution<double> draw(std::max(op->domain.low, -4.0), std::min(op->domain.high, 4.0));
+    std::uniform_real_distribution<double> draw(std::max(op->domain.low, -4.0),
+                                                std::min(op->domain.high, 4.0));
     std::vector<std::string> operands;
     for (std::size_t i = 0; i < op->most_operands; ++i) {
       operands.push_back(g.input("x" + std::to_string(i), {6, 11}));

@@ -71,8 +71,11 @@ TEST_CASE("A product by the library takes its bias and relu along") {
 }
 
 TEST_CASE("No plan asks for more shared memory than a block of the GPU may have") {
-  for (const auto &[capability, limit] : {std::pair{"7.5", 64 * 1024}, {"8.0", 163 * 1024}, {"8.6", 99 * 1024},
-                                          {"9.0", 227 * 1024}, {"12.0", 99 * 1024}}) {
+  for (const auto &[capability, limit] : {std::pair{"7.5", 64 * 1024},
+                                          {"8.0", 163 * 1024},
+                                          {"8.6", 99 * 1024},
+                                          {"9.0", 227 * 1024},
+                                          {"12.0", 99 * 1024}}) {
     CAPTURE(capability);
     model::DeviceInfo device;
     device.kind = "cuda";
@@ -362,4 +365,31 @@ TEST_CASE(
   for (const BuiltRegion &region : built.regions)
     if (region.planned.region.anchor == product)
       CHECK(region.planned.region.outputs.size() == 1);
+}
+
+TEST_CASE("A pinned plan computes together at all sizes what it computed together at one") {
+  const auto graph_of = [](std::int64_t rows) {
+    GraphBuilder g;
+    return g.graph({g.op("exp", {g.input("x", {rows, 33})}),
+                    g.op("sin", {g.input("y", {rows, 33})}),
+                    g.op("tanh", {g.input("z", {rows, 35})})});
+  };
+  const auto built_for = [&](std::int64_t rows, const PlanChoices &choices) {
+    const model::Graph graph = graph_of(rows);
+    auto built = build_plan(graph, plan_buffers(graph), {arch::gpu_named("h200").value()}, choices);
+    REQUIRE(built);
+    return *built;
+  };
+  const auto shape_of = [](const BuiltPlan &built) {
+    return std::pair(built.regions.size(), built.plan.steps.size());
+  };
+  constexpr std::int64_t kRows[] = {31, 4001, 400009};
+  std::set<std::pair<std::size_t, std::size_t>> shapes;
+  for (const std::int64_t rows : kRows) {
+    const BuiltPlan built = built_for(rows, {});
+    shapes.insert(shape_of(built));
+    for (const std::int64_t other : kRows)
+      CHECK(shape_of(built_for(other, pinned_choices(built))) == shape_of(built));
+  }
+  CHECK(shapes.size() == 3); // the sizes alone would have decided otherwise
 }

@@ -1,10 +1,10 @@
 // States and moves of an op graph: where they begin, that every one of them has a plan, and that lists of them end.
+#include "generator/ops/text.h"
 #include "generator/search/plan_walk.h"
 #include "generator/search/torch_search.h"
-#include "generator/ops/text.h"
+#include "tests/generator/devices.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_task.h"
-#include "tests/generator/devices.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -90,8 +90,7 @@ private:
     case 4:
       return g_.op(one_of(binary_), {x, partner(x)});
     case 5:
-      return g_.op("where",
-                   {g_.op(one_of(truth_), {x, g_.constant(0.1, dtype_)}), x, partner(x)});
+      return g_.op("where", {g_.op(one_of(truth_), {x, g_.constant(0.1, dtype_)}), x, partner(x)});
     case 6: {
       Shape dims(rank);
       for (int d = 0; d < rank; ++d)

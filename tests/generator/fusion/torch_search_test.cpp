@@ -1,10 +1,10 @@
 // The search over plans: what it proposes first, that it follows what was measured, and that it ends.
-#include "generator/search/torch_search.h"
 #include "generator/ops/text.h"
+#include "generator/search/torch_search.h"
 #include "support/model/json.h"
+#include "tests/generator/devices.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
-#include "tests/generator/devices.h"
 
 #include <algorithm>
 #include <atomic>
@@ -150,8 +150,11 @@ TEST_CASE("What passed and was refused afterwards teaches the search that goes o
   CHECK(std::none_of(tried.begin() + 6, tried.end(), in_tf32));
 }
 
-TEST_CASE("Approximate functions come first for halves and later for floats, and fewer of them where they are refused") {
-  const auto level = [](const TorchVariant &variant) { return variant.proposal.built.applied.fast_math; };
+TEST_CASE("Approximate functions come first for halves and later for floats, and fewer of them "
+          "where they are refused") {
+  const auto level = [](const TorchVariant &variant) {
+    return variant.proposal.built.applied.fast_math;
+  };
   const auto tried_for = [&](model::Dtype dtype, int most_right) {
     GraphBuilder g;
     const std::string x = g.input("x", {64, 512}, dtype);
@@ -161,10 +164,12 @@ TEST_CASE("Approximate functions come first for halves and later for floats, and
     TorchSearchEvents events;
     events.evaluate = [&](const model::Task &, const model::Plan &plan, std::stop_token) {
       CHECK(model::plan_from_json(model::to_json(plan)).has_value()); // a runner takes its options
-      const bool divides = std::ranges::find(plan.options, "--prec-div=false") != plan.options.end();
+      const bool divides =
+          std::ranges::find(plan.options, "--prec-div=false") != plan.options.end();
       const int needs = plan.source.contains("__expf") ? 2 : divides ? 1 : 0;
       model::Verdict verdict;
-      verdict.outcome = needs <= most_right ? model::Outcome::Verified : model::Outcome::WrongResult;
+      verdict.outcome =
+          needs <= most_right ? model::Outcome::Verified : model::Outcome::WrongResult;
       return verdict;
     };
     return search_torch(task, policy, {20, std::chrono::hours(1)}, events, {});
@@ -178,7 +183,8 @@ TEST_CASE("Approximate functions come first for halves and later for floats, and
       CHECK(std::ranges::any_of(tried, [&](const TorchVariant &one) {
         return level(one) == most && one.verdict.outcome == model::Outcome::Verified;
       }));
-      CHECK(std::ranges::count_if(tried, [&](const TorchVariant &one) { return level(one) > most; }) == 2 - most);
+      CHECK(std::ranges::count_if(
+                tried, [&](const TorchVariant &one) { return level(one) > most; }) == 2 - most);
     }
   }
 }
@@ -192,8 +198,9 @@ TEST_CASE("The error function is approximated where halves hide it, and first gi
   TorchSearchEvents events;
   events.evaluate = [&](const model::Task &, const model::Plan &plan, std::stop_token) {
     model::Verdict verdict;
-    verdict.outcome = plan.source.contains("#define WARPWRIGHT_FAST_ERF") ? model::Outcome::WrongResult
-                                                                          : model::Outcome::Verified;
+    verdict.outcome = plan.source.contains("#define WARPWRIGHT_FAST_ERF")
+                          ? model::Outcome::WrongResult
+                          : model::Outcome::Verified;
     return verdict;
   };
   const auto tried = search_torch(task, policy, {6, std::chrono::hours(1)}, events, {});
@@ -382,4 +389,23 @@ TEST_CASE("A search whose plans were all wrong goes on when its budget is spent"
   };
   const auto tried = search_torch(task, policy, {20, budget}, events, {});
   CHECK(tried.size() == 3);
+}
+
+TEST_CASE("Plans that all crash alike end the search, other failures among them do not") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  const auto tried = [&](const std::string &third) {
+    DescentPolicy policy(task, graph, h200());
+    int calls = 0;
+    TorchSearchEvents events;
+    events.evaluate = [&](const model::Task &, const model::Plan &, std::stop_token) {
+      model::Verdict verdict;
+      verdict.outcome = model::Outcome::Crash;
+      verdict.message = ++calls == 3 ? third : "the reference failed";
+      return verdict;
+    };
+    return search_torch(task, policy, {7, std::chrono::hours(1)}, events, {}).size();
+  };
+  CHECK(tried("the reference failed") == kCrashesAlike);
+  CHECK(tried("another reason") == 7);
 }
