@@ -93,6 +93,19 @@ json without(const Graph &graph) {
   return reasons;
 }
 
+/// A graph runs its plans at the sizes that all of them serve. So a plan that serves one size is left out where others
+/// serve a range.
+void leave_single_sizes(json &regions) {
+  const auto serves_range = [](const json &region) {
+    const json &limits = region.at("limits");
+    return limits.is_object() && limits.at("low") != limits.at("high");
+  };
+  const bool has_range = std::ranges::any_of(regions, [&](const json &region) { return region.at("has_plan") && serves_range(region); });
+  for (json &region : regions)
+    if (has_range && region.at("limits").is_object() && !serves_range(region))
+      region["has_plan"] = false;
+}
+
 /// {"key", "regions", "operators", "covered", "outside", "ordered", "binding"} of the request's graph.
 json regions_of(const json &request) {
   const auto graph = graph_of(request.at("graph"));
@@ -121,6 +134,7 @@ json regions_of(const json &request) {
                        {"limits", limits_of(record)},
                        {"has_plan", record.has_value() && !store.read(Store::Kind::Quarantine, key).has_value()}});
   }
+  leave_single_sizes(regions);
   const std::string key = sha256_hex(without_hints(request.at("graph")).dump() + request.value("mode", ""));
   const auto binding = store.read(Store::Kind::Binding, key);
   return {{"key", key},         {"regions", std::move(regions)}, {"operators", operators},

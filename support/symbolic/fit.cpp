@@ -113,6 +113,8 @@ private:
       text = divided(values, products_[i]);
     if (!text)
       text = linear(values, products_of_quotients());
+    for (std::size_t i = 0; !text && i < products_.size(); ++i)
+      text = product_of_linear(values, products_[i]);
     if (!text)
       text = capped(values);
     if (!text)
@@ -231,6 +233,18 @@ private:
     if (std::ranges::none_of(quotients_, [&](const Form &known) { return known.values == quotient.values; }))
       quotients_.push_back(quotient);
     return times(std::get<2>(*best), (by.text.empty() ? "" : by.text + " * ") + quotient.text);
+  }
+
+  /// by * (c * quotient + d): rows of a matrix behind those that were padded to whole tiles.
+  std::optional<std::string> product_of_linear(const Values &all, const Form &by) const {
+    Values values = all;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (values[k] % by.values[k] != 0)
+        return std::nullopt;
+      values[k] /= by.values[k];
+    }
+    const auto text = linear(values, quotients_);
+    return text ? std::optional(by.text + " * (" + *text + ")") : std::nullopt;
   }
 
   /// min(largest value, c * form) for a grid of resident blocks.

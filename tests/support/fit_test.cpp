@@ -52,6 +52,7 @@ TEST_CASE("The numbers of a launch become expressions that hold at other sizes")
   check_fits("elements {n0 * n1 * 24}, blocks {ceil_div(n0 * n1 * 24, 128)}");
   check_fits("rows {n0 * n1}, tiles {ceil_div(n0 * n1, 64) * 6}, halves {ceil_div(n0 * n1, 128)}, strips {16 * ceil_div(n0 * n1, 128) + 64}");
   check_fits("length {n1}, tiles {ceil_div(n1, 32)}, matrices {4 * n0}, grid {4 * n0 * ceil_div(n1, 32) * ceil_div(n1, 32)}");
+  check_fits("length {n1}, tiles {ceil_div(n1, 16)}, all {n0 * (192 * ceil_div(n1, 16) + 384)}");
   check_fits("rows {n0 * n1}, length {n1}, first {ceil_div(n0 * n1, 64)}, second {4 * ceil_div(n1, 16)}, both {ceil_div(n0 * n1, 64) + 4 * ceil_div(n1, 16)}, "
              "third {n0}, all {ceil_div(n0 * n1, 64) + 4 * ceil_div(n1, 16) + n0}");
   check_fits("rows {n0 * n1}, tiles {ceil_div(n0 * n1, 128)}, grid {min(132, 12 * ceil_div(n0 * n1, 128))}");
