@@ -164,6 +164,12 @@ std::string reason_against(const Node &node) {
   for (const char *tag : kBadTags)
     if (has_tag(node, tag) && !attention_of(node.op, node.args)) // attention has the tag even without dropout
       return tag;
+  if (attention_of(node.op, node.args) && std::ranges::any_of(node.results.begin() + 1, node.results.end(), [](const Value &one) { return !one.name.empty(); }))
+    return "keeps what its gradient needs";
+  if (node.op.starts_with("aten._scaled_dot_product_") && node.op.contains("_backward")) // no plan may call it
+    return "is the gradient of an attention";
+  if (node.op.starts_with("aten.convolution_backward") && std::ranges::find(node.args.back(), json(false)) != node.args.back().end())
+    return "gives no tensor for one of its results";
   if (node.op.starts_with("aten.as_strided"))
     return "depends on how its argument lies in memory";
   if (has_unknown(node.args) || std::ranges::any_of(node.kwargs, has_unknown))

@@ -413,6 +413,8 @@ private:
       return arguments[0] + ".reshape(" + arguments[1] + ")";
     if (op == "prims.rev.default")
       return "torch.flip(" + list_of(arguments) + ")";
+    if (op == "prims.fma.default") // Inductor defines it, and the runner's PyTorch may have none
+      return "(" + arguments[0] + " * " + arguments[1] + " + " + arguments[2] + ")";
     if (op.starts_with("prims.iota"))
       return iota_text(one, arguments);
     if (const auto attention = attention_of(op, one["args"]))

@@ -145,7 +145,7 @@ class Trial:
         self.scratch = self.fresh()
 
     def fresh(self):
-        return [value.clone() if changed and isinstance(value, torch.Tensor) else value for value, changed in zip(self.values, self.changed)]
+        return [copied(value) if changed and isinstance(value, torch.Tensor) else value for value, changed in zip(self.values, self.changed)]
 
     def random(self):
         """Random numbers begin where they stand, and stand there afterwards."""
@@ -170,7 +170,7 @@ class Trial:
 
     def run(self, form):
         """A call for its time. Numbers that were written over do no harm there, indices would."""
-        return form([value.clone() if changed and is_index(value) else scratch
+        return form([copied(value) if changed and is_index(value) else scratch
                      for value, changed, scratch in zip(self.values, self.changed, self.scratch)])
 
     def sample(self, form, times):
@@ -202,6 +202,12 @@ class Trial:
             if isinstance(one, torch.Tensor) and one.numel() and not calls.alike(one, other):
                 return f"output {index} differs with plans"
         return ""
+
+
+def copied(value):
+    """A copy with the same strides, also where they leave gaps, which clone() closes."""
+    span = 1 + sum((size - 1) * stride for size, stride in zip(value.shape, value.stride())) if value.numel() else 0
+    return value.as_strided((span,), (1,)).clone().as_strided(value.shape, value.stride(), 0)
 
 
 def strides_of(values):

@@ -252,7 +252,11 @@ private:
     const std::int64_t most = *std::ranges::max_element(values);
     if (std::ranges::count(values, most) < 2)
       return std::nullopt;
-    for (const std::vector<Form> *forms : {&products_, &quotients_})
+    std::vector<Form> both;
+    for (const Form &p : products_)
+      for (const Form &quotient : quotients_)
+        both.push_back(product(p, quotient));
+    for (const std::vector<Form> *forms : std::initializer_list<const std::vector<Form> *>{&products_, &quotients_, &both})
       for (const Form &form : *forms) {
         const auto below = std::ranges::find_if(values, [&](std::int64_t value) { return value < most; });
         const std::int64_t factor = *below / form.values[static_cast<std::size_t>(below - values.begin())];

@@ -140,6 +140,28 @@ TEST_CASE("Attention counts as random only where it drops something") {
   CHECK(python_of(program->document, {}).find("scaled_dot_product_attention(a0, a0, a0, is_causal=True)") != std::string::npos);
 }
 
+TEST_CASE("Operators of training graphs whose results a plan does not have are in no region") {
+  const auto several = [](const std::string &op, const json &args, const std::vector<std::string> &names) {
+    json results = json::array();
+    for (const std::string &name : names)
+      results.push_back(value(name, {1, 2, 4, 8}));
+    return graph({input(value("q", {1, 2, 4, 8})), {{"op", op}, {"args", args}, {"results", results}}}, {"y"}).nodes[1];
+  };
+  const json attention = {read("q"), read("q"), read("q"), nullptr, true};
+  CHECK(reason_against(several("aten._scaled_dot_product_efficient_attention.default", attention, {"y", ""})) == "");
+  CHECK(reason_against(several("aten._scaled_dot_product_efficient_attention.default", attention, {"y", "logsumexp"})) == "keeps what its gradient needs");
+  const auto convolution = [&](bool all) {
+    return several("aten.convolution_backward.default", {read("q"), read("q"), read("q"), {4}, {1}, {0}, {1}, false, {0}, 1, {all, true, true}}, {"y", "w", "b"});
+  };
+  CHECK(reason_against(convolution(true)) == "");
+  CHECK(reason_against(convolution(false)) == "gives no tensor for one of its results");
+}
+
+TEST_CASE("A fused multiply-add of Inductor's is written in public operators") {
+  const auto program = program_of(graph({input(value("x", {4})), node("prims.fma.default", {read("x"), 2.0, read("x")}, value("y", {4}))}, {"y"}), {1});
+  CHECK(python_of(program->document, {}).find("b0 = (a0 * 2.0 + a0)") != std::string::npos);
+}
+
 TEST_CASE("An attention whose query heads share keys says so") {
   const auto text = [](std::int64_t heads) {
     const Graph whole = graph({input(value("q", {1, 8, 4, 8})), input(value("k", {1, heads, 4, 8})),

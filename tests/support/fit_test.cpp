@@ -56,6 +56,7 @@ TEST_CASE("The numbers of a launch become expressions that hold at other sizes")
   check_fits("rows {n0 * n1}, length {n1}, first {ceil_div(n0 * n1, 64)}, second {4 * ceil_div(n1, 16)}, both {ceil_div(n0 * n1, 64) + 4 * ceil_div(n1, 16)}, "
              "third {n0}, all {ceil_div(n0 * n1, 64) + 4 * ceil_div(n1, 16) + n0}");
   check_fits("rows {n0 * n1}, tiles {ceil_div(n0 * n1, 128)}, grid {min(132, 12 * ceil_div(n0 * n1, 128))}");
+  check_fits("length {n1}, tiles {ceil_div(n1, 32)}, grid {min(132, 3 * n0 * ceil_div(n1, 32))}");
 }
 
 TEST_CASE("Suffixes, decimal fractions and names are text") {

@@ -56,6 +56,15 @@ class Search(Case):
         self.assertIn("there is no CUDA GPU", warpwright.fallbacks())
         self.gone(model, x, wanted)
 
+    def test_what_a_trial_copies_lies_as_before(self):
+        whole = torch.arange(96.0).reshape(2, 4, 12)
+        for value in (whole, whole.transpose(0, 2), whole.split(4, 2)[1], whole[:, :1].expand(2, 4, 12), whole[1:, ::2], torch.ones(()), whole[:0]):
+            with self.subTest(stride=value.stride()):
+                copy = search.copied(value)
+                self.assertEqual(copy.stride(), value.stride())
+                self.assertTrue(torch.equal(copy, value))
+                self.assertNotEqual(copy.untyped_storage().data_ptr(), value.untyped_storage().data_ptr())
+
     def gone(self, model, x, wanted):
         """Without the record the graph is Inductor's; a call that was compiled before runs the program."""
         place = {"store": STORE, "environment": environment.environment(torch.device("cpu"))}
