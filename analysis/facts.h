@@ -130,6 +130,12 @@ struct CppForward {
   std::string obstacle;             ///< why forward cannot be replaced; empty: it can be
 };
 
+/// A C++ function over tensors that is the first part of another one (analysis/torch_cpp/cut.h): its places in the source
+/// of its task. The kernel's own places are those of the whole function in the file.
+struct CppCut {
+  Range range, name_range, body_range;
+};
+
 struct Kernel {
   std::string name;           ///< unqualified
   std::string qualified_name; ///< with namespaces
@@ -158,6 +164,7 @@ struct Kernel {
   /// variant HASH of NAME."; empty: unchanged user code.
   std::string applied_variant;
   std::optional<CppForward> forward; ///< torch modules in C++ only
+  std::optional<CppCut> cut;         ///< a part of a C++ function only
 };
 
 struct QuickFix {

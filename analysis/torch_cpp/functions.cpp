@@ -151,7 +151,8 @@ std::vector<const clang::FunctionDecl *> torch_functions(const ParsedUnit &unit)
       continue;
     const CommentSpec comment = spec_above(unit, *function);
     const bool described = comment.error || !comment.spec.buffers.empty() ||
-                           !comment.spec.sizes.empty() || !comment.spec.scalars.empty();
+                           !comment.spec.sizes.empty() || !comment.spec.scalars.empty() ||
+                           holds_variant_of(unit, function->getNameAsString());
     if (described || references.registered.contains(canonical) ||
         (references.registered.empty() && !references.called.contains(canonical)))
       found.push_back(function);
@@ -162,15 +163,15 @@ std::vector<const clang::FunctionDecl *> torch_functions(const ParsedUnit &unit)
 const clang::FunctionDecl *as_written(const ParsedUnit &unit,
                                       const clang::FunctionDecl &function) {
   const std::string name = function.getNameAsString();
-  if (!holds_variant_of(unit, name))
-    return nullptr;
+  return holds_variant_of(unit, name) ? find_function(unit, name + std::string(kKept)) : nullptr;
+}
+
+const clang::FunctionDecl *find_function(const ParsedUnit &unit, std::string_view name) {
   Definitions definitions(unit);
   for (clang::Decl *declaration : unit.top_level_declarations())
     definitions.TraverseDecl(declaration);
-  for (const clang::FunctionDecl *candidate : definitions.found)
-    if (candidate->getNameAsString() == name + std::string(kKept))
-      return candidate;
-  return nullptr;
+  const auto found = std::ranges::find(definitions.found, name, [](const clang::FunctionDecl *one) { return one->getNameAsString(); });
+  return found == definitions.found.end() ? nullptr : *found;
 }
 
 } // namespace warpwright::analysis::torch_cpp

@@ -22,6 +22,9 @@ std::vector<const clang::FunctionDecl *> torch_functions(const ParsedUnit &unit)
 const clang::FunctionDecl *as_written(const ParsedUnit &unit,
                                       const clang::FunctionDecl &function);
 
+/// The definition of a function in the file; null: there is none.
+const clang::FunctionDecl *find_function(const ParsedUnit &unit, std::string_view name);
+
 /// One argument of a call.
 struct Input {
   std::string name;

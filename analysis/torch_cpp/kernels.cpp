@@ -1,5 +1,6 @@
 #include "analysis/torch_cpp/kernels.h"
 
+#include "analysis/torch_cpp/cut.h"
 #include "analysis/torch_cpp/module_classes.h"
 #include "analysis/torch_cpp/own_headers.h"
 
@@ -70,6 +71,28 @@ std::optional<Kernel> kernel_of(const ParsedUnit &unit, const clang::FunctionDec
   return kernel;
 }
 
+/// The part of a function that can be traced, where the whole cannot.
+std::optional<Kernel> part_of(const ParsedUnit &unit, const clang::FunctionDecl &function, const ParseSettings &settings,
+                              const Spec &extra) {
+  const auto cut = cut_of(unit, function);
+  const auto whole = unit.range_of(function.getSourceRange()), name = unit.range_of(clang::SourceRange(function.getLocation())),
+             body = unit.range_of(function.getBody()->getSourceRange());
+  if (!cut || !whole || !name || !body)
+    return std::nullopt;
+  const auto divided = parse_stub({unit.file().path, cut->text}, settings);
+  const clang::FunctionDecl *part = divided ? find_function(**divided, cut->name) : nullptr;
+  auto kernel = part ? kernel_of(**divided, *part, inputs_of(**divided, *part, extra)) : std::nullopt;
+  if (!kernel || !kernel->task.inferred)
+    return std::nullopt;
+  kernel->cut = CppCut{kernel->range, kernel->name_range, kernel->body_range};
+  kernel->range = *whole;
+  kernel->name_range = *name;
+  kernel->body_range = *body;
+  kernel->line = unit.line_index().line_of(name->begin) + 1;
+  kernel->task.assumptions.push_back("only the statements before " + cut->data_operator + ", whose result depends on values, become faster; a variant makes them a function of their own");
+  return kernel;
+}
+
 /// @param module the class with the forward that the user wrote
 std::optional<Kernel> kernel_of(const ParsedUnit &unit, const ModuleClass &module,
                                 ModuleInputs inputs) {
@@ -102,11 +125,16 @@ void add_torch_functions(const SourceFile &file, const ParseSettings &settings,
   if (!unit)
     return;
   for (const clang::FunctionDecl *function : torch_functions(**unit)) {
+    if (find_function(**unit, cut_name(function->getNameAsString())))
+      continue; // its first statements are a function already, and the others have no trace
     const clang::FunctionDecl *own = as_written(**unit, *function);
     Inputs inputs = inputs_of(**unit, own ? *own : *function, extra);
     if (inputs.error)
       facts.diagnostics.push_back(*inputs.error);
-    if (auto kernel = kernel_of(**unit, *function, std::move(inputs)))
+    auto kernel = own || !inputs.missing.empty() ? std::nullopt : part_of(**unit, *function, settings, extra);
+    if (!kernel)
+      kernel = kernel_of(**unit, *function, std::move(inputs));
+    if (kernel)
       facts.kernels.push_back(std::move(*kernel));
   }
   for (ModuleClass module : torch_modules(**unit)) {

@@ -45,6 +45,9 @@ constexpr std::size_t kShortHash = 16;
 /// Separator of the parts of a Python variant's text in the ledger: package form, plan file, standalone form.
 constexpr char kPart = '\f';
 
+/// Character before the user's file in the variant of a part of a C++ function, whose task has a file with that part.
+constexpr char kWholeFile = '\x1f';
+
 std::string part_of(const std::string &text, int index) {
   std::size_t start = 0;
   for (; index > 0 && start != std::string::npos; --index)
@@ -102,11 +105,20 @@ private:
     if (task.task.module->language == "python")
       return module_variant_text(task, plan, verdict);
     const bool on_gpu = verdict.device.kind == "cuda";
-    return write_cpp_variant(
-        task.task, kernel_, plan,
+    analysis::Kernel function = kernel_;
+    if (const auto &cut = kernel_.cut) {
+      function.range = cut->range;
+      function.name_range = cut->name_range;
+      function.body_range = cut->body_range;
+    }
+    auto variant = write_cpp_variant(
+        task.task, function, plan,
         {.comment = measured_comment(verdict, plan.moves),
          .plan = model::hash(plan).substr(0, kShortHash),
          .compute_capability = on_gpu ? model::capability_of(verdict.device) : 0});
+    if (variant && kernel_.cut)
+      *variant += kWholeFile + *request_.snapshot->text;
+    return variant;
   }
 
   std::map<std::string, model::Outcome> told_; ///< by the plan's hash
@@ -179,11 +191,15 @@ Result<std::string> module_variant_text(const TorchTask &traced, const model::Pl
 Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
                                                    const runner::LedgerEntry &entry,
                                                    const VariantForm &form) {
-  if (entry.task.module && entry.task.module->language == "cpp")
-    return entry.variant_text.empty()
-               ? fail("the variant of '" + entry.kernel + "' could not be written as C++",
-                      "Its plan has a step that C++ cannot spell; optimize again for another")
-               : cpp_variant_edits(entry.task.module->source, entry.variant_text, text);
+  if (entry.task.module && entry.task.module->language == "cpp") {
+    if (entry.variant_text.empty())
+      return fail("the variant of '" + entry.kernel + "' could not be written as C++",
+                  "Its plan has a step that C++ cannot spell; optimize again for another");
+    const std::size_t end = entry.variant_text.find(kWholeFile);
+    return end == std::string::npos
+               ? cpp_variant_edits(entry.task.module->source, entry.variant_text, text)
+               : cpp_variant_edits(entry.variant_text.substr(end + 1), entry.variant_text.substr(0, end), text);
+  }
   const auto variant = analysis::appended_variant(block_of(entry, form), entry.kernel);
   if (!variant)
     return fail("the variant of '" + entry.kernel + "' could not be written as Python",

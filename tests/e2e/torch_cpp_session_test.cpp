@@ -119,3 +119,40 @@ TORCH_MODULE(Scaled);
   CHECK(session.lens().starts_with("Warpwright: applied variant"));
   CHECK(client.shutdown_and_exit() == 0);
 }
+
+TEST_CASE("of a C++ function that ends in an operator without a trace, the statements before it become a function with a variant") {
+  CppSession session;
+  LspClient &client = session.client;
+  client.open(session.uri, R"(#include <torch/torch.h>
+
+// warpwright: x: float[24, 40]
+torch::Tensor large(torch::Tensor x) {
+  auto rows = x.size(0);
+  auto share = torch::relu(x * 0.25 - 0.1).sum(1);
+  auto places = torch::nonzero(share > 0.5);
+  return places * rows;
+}
+)");
+  CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
+  CHECK(session.lens().starts_with("Warpwright: not measured · optimize"));
+  if (!can_compile()) {
+    MESSAGE("skipped: no Python with torch and its C++ headers");
+    return;
+  }
+  const auto done = session.optimize("large_before");
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+  CHECK(done->at("verified") == 1);
+  client.edit(session.uri, "x: float[24, 40]\n", "x: float[24, 40]\n// Another comment.\n");
+  client.wait_for_diagnostics(session.uri, 2);
+  client.edit(session.uri, "// Another comment.\n", "");
+  client.wait_for_diagnostics(session.uri, 3);
+  session.apply_beginning("large", "Apply checked variant");
+  const std::string applied = client.text(session.uri);
+  for (const char *part : {"namespace warpwright_large_before {", "static at::Tensor large_before_as_written(torch::Tensor x) {",
+                           "    return results[0];\n  return large_before_as_written(x);\n}",
+                           "torch::Tensor large(torch::Tensor x) {\n  at::Tensor share = large_before(x);\n  auto rows = x.size(0);\n"
+                           "  auto places = torch::nonzero(share > 0.5);\n  return places * rows;\n}"})
+    CHECK_MESSAGE(applied.find(part) != std::string::npos, applied);
+  CHECK(session.lens().starts_with("Warpwright: applied variant"));
+  CHECK(client.shutdown_and_exit() == 0);
+}

@@ -85,8 +85,9 @@ struct Any { Any(); template <class T> Any(const T &); Any(std::initializer_list
   X(softplus) X(softshrink) X(softsign) X(sqrt) X(square) X(squeeze) X(stack) X(std) X(sub) X(subtract) X(sum) X(swapaxes) X(swapdims) X(t) \
   X(take) X(tan) X(tanh) X(tanhshrink) X(threshold) X(tile) X(to) X(toType) X(transpose) X(tril) X(triu) X(true_divide) X(trunc) X(type_as) \
   X(unflatten) X(unfold) X(unsqueeze) X(upsample_nearest1d) X(upsample_nearest2d) X(upsample_nearest3d) X(upsample_bilinear2d) X(var) \
-  X(view) X(view_as) X(where) X(xlogy) X(zero) X(index) X(index_put) X(uniform) X(bernoulli) X(rms_norm)
-#define WW_PAIRS(X) X(sort) X(topk) X(var_mean) X(std_mean) X(aminmax) X(max_pool2d_with_indices) X(cummax) X(cummin)
+  X(view) X(view_as) X(where) X(xlogy) X(zero) X(index) X(index_put) X(uniform) X(bernoulli) X(rms_norm) \
+  X(bincount) X(argwhere) X(combinations) X(is_nonzero)
+#define WW_PAIRS(X) X(_unique) X(sort) X(topk) X(var_mean) X(std_mean) X(aminmax) X(max_pool2d_with_indices) X(cummax) X(cummin)
 #define WW_SEVERAL(X) X(split) X(split_with_sizes) X(chunk) X(unbind) X(tensor_split)
 struct Tensor {
   Tensor();
@@ -134,6 +135,7 @@ WW_PAIRS(X)
 #define X(name) std::vector<Tensor> name(WW_ARGUMENTS);
 WW_SEVERAL(X)
 #undef X
+std::tuple<Tensor, Tensor, Tensor> _unique2(WW_ARGUMENTS), unique_consecutive(WW_ARGUMENTS), unique_dim(WW_ARGUMENTS), unique_dim_consecutive(WW_ARGUMENTS);
 #define X(name) Tensor &name##_out(Tensor &, WW_ARGUMENTS);
 X(mm) X(matmul) X(add) X(sub) X(mul) X(div) X(bmm) X(addmm) X(sum) X(mean) X(relu) X(sigmoid) X(tanh) X(exp) X(softmax) X(log_softmax) X(cat)
 #undef X
