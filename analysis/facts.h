@@ -136,6 +136,14 @@ struct CppCut {
   Range range, name_range, body_range;
 };
 
+/// The GPU time of a kernel in a recorded run of the program.
+struct CapturedTime {
+  std::string source;     ///< "the run of ./main 4096 on 2026-11-26"
+  std::uint64_t runs = 0; ///< launches, also as parts of graphs
+  double total_ns = 0;
+  double share = 0; ///< of the run's GPU time
+};
+
 struct Kernel {
   std::string name;           ///< unqualified
   std::string qualified_name; ///< with namespaces
@@ -165,6 +173,7 @@ struct Kernel {
   std::string applied_variant;
   std::optional<CppForward> forward; ///< torch modules in C++ only
   std::optional<CppCut> cut;         ///< a part of a C++ function only
+  std::optional<CapturedTime> captured;
 };
 
 struct QuickFix {

@@ -6,6 +6,7 @@
 #include "support/words.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warpwright::server {
 namespace {
@@ -18,7 +19,8 @@ std::string microseconds(double nanoseconds) { return printed("%.2f us", nanosec
 
 std::string type_text(const model::Buffer &buffer) {
   return std::string(model::name(buffer.dtype)) + "[" +
-         joined(buffer.shape, ", ", [](std::int64_t extent) { return std::to_string(extent); }) + "]";
+         joined(buffer.shape, ", ", [](std::int64_t extent) { return std::to_string(extent); }) +
+         "]";
 }
 
 bool add(std::vector<BaselineRatio> &list, const model::Verdict &verdict, const std::string &name) {
@@ -112,10 +114,9 @@ std::string module_summary(const model::Verdict &verdict) {
   const std::string condition = verdict.conditioning ? " · ill-conditioned" : "";
   if (verdict.device.kind != "cuda")
     return "variant checked (correct on the CPU backend, speed not measured)" + condition;
-  std::string text =
-      joined(measured_baselines(verdict), ", ", [](const BaselineRatio &baseline) {
-        return printed("%.2fx ", baseline.speedup.ratio) + baseline.name;
-      });
+  std::string text = joined(measured_baselines(verdict), ", ", [](const BaselineRatio &baseline) {
+    return printed("%.2fx ", baseline.speedup.ratio) + baseline.name;
+  });
   if (text.empty())
     text = why_untimed(verdict);
   return text + " · verified" + condition + " · " + verdict.device.name;
@@ -158,7 +159,7 @@ std::string library_text(const model::Verdict &verdict) {
     return {};
   return *verdict.library_share > 0
              ? printed("Library calls take %.0f%% of its device time",
-                      100 * *verdict.library_share) +
+                       100 * *verdict.library_share) +
                    "."
              : "All its device time is in kernels of its own; no library is called.";
 }
@@ -191,13 +192,25 @@ std::string baseline_table(const model::Verdict &verdict) {
     text += "| " + baseline.name + " | " +
             (baseline.name.ends_with("+graph") ? "device time" : "as called") + " | " +
             microseconds(baseline.reference_time.median_ns) + " | " +
-            microseconds(baseline.candidate_time.median_ns) + " | " + speedup_text(baseline.speedup) +
-            " |\n";
+            microseconds(baseline.candidate_time.median_ns) + " | " +
+            speedup_text(baseline.speedup) + " |\n";
   for (const model::Baseline &baseline : verdict.baselines)
     if (!baseline.speedup && !baseline.missing.empty())
       text += (baseline.wrong ? "\nNot compared with " : "\nNot measured against ") +
               baseline.name + ": " + baseline.missing + "\n";
   return text;
+}
+
+std::string share_text(const analysis::CapturedTime &time) {
+  const auto percent = std::lround(time.share * 100);
+  return (percent == 0 ? "under 1" : std::to_string(percent)) + "% of GPU time";
+}
+
+std::string captured_text(const analysis::CapturedTime &time) {
+  return share_text(time) + " in " + time.source + ": " + std::to_string(time.runs) +
+         (time.runs == 1 ? " launch of " : " launches of ") +
+         model::time_text(time.total_ns / static_cast<double>(time.runs)) +
+         (time.runs == 1 ? "" : " on average");
 }
 
 } // namespace warpwright::server

@@ -5,6 +5,7 @@
 // functions.
 #pragma once
 
+#include "analysis/facts.h"
 #include "support/model/task.h"
 #include "support/model/verdict.h"
 
@@ -43,6 +44,11 @@ std::string slower_text(const model::Verdict &verdict);
 /// "1.80x eager+graph, 1.40x torch.compile+graph · verified · NVIDIA H200". Without a GPU or a
 /// time, the reason instead of the speedups.
 std::string module_summary(const model::Verdict &verdict);
+
+/// "38% of GPU time".
+std::string share_text(const analysis::CapturedTime &time);
+/// "38% of GPU time in the run of ./main 4096 on 2026-11-26: 1000 launches of 41.2 us on average".
+std::string captured_text(const analysis::CapturedTime &time);
 
 /// Lines for a comment: device, date, each baseline, the moves.
 std::string measured_comment(const model::Verdict &verdict, const std::vector<std::string> &moves);

@@ -1,6 +1,7 @@
 #include "analysis/task/check_sizes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warpwright::analysis {
 namespace {
@@ -131,6 +132,27 @@ choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft, const symbo
         consider(candidate);
     }
   return chosen;
+}
+
+/// The error of a sum of `length` terms of size 1 grows at least with the square root of the length, and blocked summation
+/// achieves that (Higham, Accuracy and Stability, 4.2).
+model::Tolerance tolerance_of(const model::Task &task, const KernelRanges &ranges) {
+  double epsilon = 0;
+  for (const model::Buffer &buffer : task.buffers)
+    if (buffer.direction != model::Direction::In && model::is_floating(buffer.dtype))
+      epsilon = std::max(epsilon, buffer.dtype == model::Dtype::Float64   ? 1.1e-16
+                                  : buffer.dtype == model::Dtype::Float32 ? 6.0e-8
+                                  : buffer.dtype == model::Dtype::Float16 ? 4.9e-4
+                                                                          : 3.9e-3);
+  double length = static_cast<double>(ranges.reduction_length);
+  if (ranges.atomic_adds > 0)
+    length = std::max(length, static_cast<double>(ranges.atomic_adds));
+  const double blocked = std::sqrt(std::min(length, 4096.0));
+  model::Tolerance tolerance;
+  tolerance.absolute =
+      epsilon == 0 ? 0 : std::max(epsilon * 128, 4 * epsilon * std::sqrt(length) * blocked);
+  tolerance.relative = epsilon == 0 ? 0 : std::max(epsilon * 128, 4 * epsilon * blocked);
+  return tolerance;
 }
 
 } // namespace warpwright::analysis

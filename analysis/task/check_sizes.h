@@ -17,4 +17,7 @@ std::vector<symbolic::Sizes>
 choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft, const symbolic::Sizes &sizes,
                    const std::map<std::string, symbolic::Expression> &extents);
 
+/// Tolerance of results, from the rounding error of the longest sum: 4 times the expected error.
+model::Tolerance tolerance_of(const model::Task &task, const KernelRanges &ranges);
+
 } // namespace warpwright::analysis

@@ -6,6 +6,7 @@
 // guess that does not change the meaning (the value of a float argument) is an assumption. Thread:
 // the unit's thread.
 #include "analysis/task/infer_task.h"
+#include "analysis/task/captured_sizes.h"
 #include "analysis/task/check_sizes.h"
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/size_probe.h"
@@ -13,7 +14,6 @@
 #include "support/model/json.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace warpwright::analysis {
 namespace {
@@ -40,6 +40,8 @@ public:
     for (model::Scalar &scalar : task.scalars)
       if (const auto given = spec_.scalars.find(scalar.name); given != spec_.scalars.end())
         scalar.value = given->second;
+      else if (spec_.captured && spec_.captured->numbers.contains(scalar.name))
+        scalar.value = spec_.captured->numbers.at(scalar.name);
     if (slice_.empty())
       miss("slice", "The kernel could not be cut out of its file.");
     if (draft_.missing.empty() && result_.missing.empty())
@@ -75,7 +77,8 @@ private:
       LaunchDraft draft = draft_over_sizes(launch);
       const bool is_complete =
           draft.missing.empty() && std::ranges::all_of(draft.roots, [&](const auto &root) {
-            return root.second.value || spec_.sizes.contains(root.first);
+            return root.second.value || spec_.sizes.contains(root.first) ||
+                   captured_size(root.first, draft, spec_);
           });
       if (!found || is_complete)
         draft_ = std::move(draft);
@@ -134,7 +137,11 @@ private:
       const auto root = draft_.roots.find(name);
       if (const auto given = spec_.sizes.find(name); given != spec_.sizes.end())
         sizes[name] = given->second;
-      else if (root != draft_.roots.end() && root->second.value && *root->second.value > 0)
+      else if (const auto captured = captured_size(name, draft_, spec_)) {
+        sizes[name] = *captured;
+        result_.assumptions.push_back(name + " is " + std::to_string(*captured) + ", from " +
+                                      spec_.captured->source);
+      } else if (root != draft_.roots.end() && root->second.value && *root->second.value > 0)
         sizes[name] = *root->second.value;
       else
         miss(name, "What is a typical value of " + name +
@@ -151,7 +158,15 @@ private:
       if (const auto given = spec_.buffers.find(name);
           given != spec_.buffers.end() && given->second.extent)
         return given->second.extent;
-    return buffer.extent ? std::optional(buffer.extent->expression()) : std::nullopt;
+    if (buffer.extent)
+      return buffer.extent->expression();
+    if (spec_.captured && buffer.dtype)
+      for (const std::string &name : buffer.parameters)
+        if (const auto found = spec_.captured->extents_bytes.find(name);
+            found != spec_.captured->extents_bytes.end())
+          return symbolic::Expression(found->second /
+                                      static_cast<std::int64_t>(model::size_bytes(*buffer.dtype)));
+    return std::nullopt;
   }
 
   void ask_for_extents() {
@@ -378,36 +393,13 @@ private:
           result_.task.work.flops = *parsed;
   }
 
-  /// Rounding error of a sum of `length` terms of size 1: it grows at least with the square root of
-  /// the length, and blocked summation achieves that (Higham, Accuracy and Stability, 4.2). The
-  /// tolerance is 4 times the expected error.
-  void set_tolerance() {
-    double epsilon = 0;
-    for (const model::Buffer &buffer : result_.task.buffers)
-      if (buffer.direction != Direction::In && model::is_floating(buffer.dtype))
-        epsilon = std::max(epsilon, buffer.dtype == model::Dtype::Float64   ? 1.1e-16
-                                    : buffer.dtype == model::Dtype::Float32 ? 6.0e-8
-                                    : buffer.dtype == model::Dtype::Float16 ? 4.9e-4
-                                                                            : 3.9e-3);
-    double length = static_cast<double>(measured_->ranges.reduction_length);
-    if (measured_->ranges.atomic_adds > 0)
-      length = std::max(length, static_cast<double>(measured_->ranges.atomic_adds));
-    const double blocked = std::sqrt(std::min(length, 4096.0));
-    model::Tolerance &tolerance = result_.task.tolerance;
-    tolerance.absolute =
-        epsilon == 0 ? 0 : std::max(epsilon * 128, 4 * epsilon * std::sqrt(length) * blocked);
-    tolerance.relative = epsilon == 0 ? 0 : std::max(epsilon * 128, 4 * epsilon * blocked);
-  }
-
   void finish() {
     model::Task &task = result_.task;
     // Fills are appended after the launch step, but must run first.
     std::ranges::stable_partition(task.reference.steps, [](const model::Step &step) {
       return std::holds_alternative<model::FillStep>(step);
     });
-    set_tolerance();
-    if (spec_.tolerance)
-      task.tolerance = *spec_.tolerance;
+    task.tolerance = spec_.tolerance ? *spec_.tolerance : tolerance_of(task, measured_->ranges);
     const bool has_floats = std::ranges::any_of(
         task.buffers, [](const model::Buffer &buffer) { return model::is_floating(buffer.dtype); });
     if (auto text = has_floats ? double_precision(slice_) : std::nullopt) {
@@ -465,14 +457,18 @@ InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &k
                         const Kernel &facts, const std::string &slice, const Spec &spec) {
   CommentSpec above = spec_above(program.unit(), kernel);
   merge(above.spec, spec);
-  InferredTask result = Inference(program, kernel, facts, slice, std::move(above.spec)).run();
+  InferredTask result = Inference(program, kernel, facts, slice, above.spec).run();
+  if (auto &captured = above.spec.captured; captured && !is_launched_as(result.task, *captured)) {
+    captured.reset(); // another launch of the kernel
+    result = Inference(program, kernel, facts, slice, above.spec).run();
+  }
   if (above.error) {
     result.missing.push_back({"spec", above.error->message});
     result.inferred = false;
   }
   // A broken text can give a slice that no runner accepts, for example half an #include.
-  if (const auto legal = result.inferred ? model::check_plan(result.task.reference, result.task)
-                                         : Result<void>();
+  if (const auto legal =
+          result.inferred ? model::check_plan(result.task.reference, result.task) : Result<void>();
       !legal) {
     result.missing.push_back({"source", describe(legal.error())});
     result.inferred = false;

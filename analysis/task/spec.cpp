@@ -463,6 +463,8 @@ void merge(Spec &spec, const Spec &later) {
     spec.launch = later.launch;
   if (later.tolerance)
     spec.tolerance = later.tolerance;
+  if (later.captured)
+    spec.captured = later.captured;
 }
 
 std::vector<Diagnostic> spec_diagnostics(const ParsedUnit &unit) {

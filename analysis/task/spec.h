@@ -42,6 +42,15 @@ struct LaunchSpec {
   symbolic::Expression shared_bytes;
 };
 
+/// A launch of the kernel as a run of the program had it.
+struct CapturedLaunch {
+  std::string source; ///< for people: "the run of ./main 4096 on 2026-11-26"
+  std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::map<std::string, std::int64_t> integers;      ///< by parameter
+  std::map<std::string, double> numbers;             ///< by parameter
+  std::map<std::string, std::int64_t> extents_bytes; ///< by pointer parameter
+};
+
 struct Spec {
   symbolic::Sizes sizes;
   std::vector<symbolic::Sizes> check_sizes;
@@ -50,6 +59,8 @@ struct Spec {
   std::map<std::string, int> fills;
   std::optional<LaunchSpec> launch;
   std::optional<model::Tolerance> tolerance;
+  /// Gives what neither this spec nor the host code does. Not part of a comment.
+  std::optional<CapturedLaunch> captured;
 };
 
 /// Parses the file form. Errors: "line 3, column 12: expected ..., found ...".

@@ -12,10 +12,23 @@ namespace {
 using llvm::dyn_cast;
 
 /// PyTorch's operators with the tag data_dependent_output or dynamic_output_shape, by their C++ names.
-constexpr std::array<std::string_view, 17> kDataOperators = {
-    "_local_scalar_dense", "_unique", "_unique2", "allclose", "argwhere", "bincount",
-    "combinations", "equal", "is_nonzero", "item", "masked_select", "nonzero",
-    "nonzero_numpy", "unique", "unique_consecutive", "unique_dim", "unique_dim_consecutive"};
+constexpr std::array<std::string_view, 17> kDataOperators = {"_local_scalar_dense",
+                                                             "_unique",
+                                                             "_unique2",
+                                                             "allclose",
+                                                             "argwhere",
+                                                             "bincount",
+                                                             "combinations",
+                                                             "equal",
+                                                             "is_nonzero",
+                                                             "item",
+                                                             "masked_select",
+                                                             "nonzero",
+                                                             "nonzero_numpy",
+                                                             "unique",
+                                                             "unique_consecutive",
+                                                             "unique_dim",
+                                                             "unique_dim_consecutive"};
 /// Fewer operators than these gain nothing from a plan.
 constexpr int kFewestOperators = 2;
 
@@ -29,7 +42,8 @@ bool writes_in_place(std::string_view name) {
 }
 
 const clang::ValueDecl *variable_of(const clang::Expr *expression) {
-  const auto *reference = expression ? dyn_cast<clang::DeclRefExpr>(expression->IgnoreParenImpCasts()) : nullptr;
+  const auto *reference =
+      expression ? dyn_cast<clang::DeclRefExpr>(expression->IgnoreParenImpCasts()) : nullptr;
   return reference ? reference->getDecl() : nullptr;
 }
 
@@ -43,15 +57,16 @@ public:
     const auto *method = dyn_cast<clang::CXXMemberCallExpr>(call);
     const std::string name = callee->getDeclName().isIdentifier() ? callee->getNameAsString() : "";
     if (is_torch(*callee)) {
-      const bool has_one_argument = std::ranges::count_if(call->arguments(), [](const clang::Expr *argument) {
-                                      return !llvm::isa<clang::CXXDefaultArgExpr>(argument);
-                                    }) == 1;
+      const bool has_one_argument =
+          std::ranges::count_if(call->arguments(), [](const clang::Expr *argument) {
+            return !llvm::isa<clang::CXXDefaultArgExpr>(argument);
+          }) == 1;
       if (std::ranges::find(kDataOperators, name) != kDataOperators.end() ||
           (name == "where" && !method && has_one_argument))
         data_operator = data_operator.empty() ? name : data_operator;
       operators += gives_tensors(callee->getReturnType());
     }
-    const clang::Expr *first = method                 ? method->getImplicitObjectArgument()
+    const clang::Expr *first = method                   ? method->getImplicitObjectArgument()
                                : call->getNumArgs() > 0 ? call->getArg(0)
                                                         : nullptr;
     const auto *as_operator = dyn_cast<clang::CXXOperatorCallExpr>(call);
@@ -92,14 +107,17 @@ private:
 
 class Cutting {
 public:
-  Cutting(const ParsedUnit &unit, const clang::FunctionDecl &function) : unit_(unit), function_(function) {}
+  Cutting(const ParsedUnit &unit, const clang::FunctionDecl &function)
+      : unit_(unit), function_(function) {}
 
   std::optional<Cut> run() {
     const auto *body = dyn_cast<clang::CompoundStmt>(function_.getBody());
     if (!body || !find_place(*body) || !find_crossing())
       return std::nullopt;
     auto text = written();
-    return text ? std::optional(Cut{cut_name(function_.getNameAsString()), data_operator_, std::move(*text)}) : std::nullopt;
+    return text ? std::optional(
+                      Cut{cut_name(function_.getNameAsString()), data_operator_, std::move(*text)})
+                : std::nullopt;
   }
 
 private:
@@ -120,8 +138,11 @@ private:
         for (const clang::Decl *one : declaration->decls())
           add_declared(*one, *declaration);
     }
-    const auto is_parameter_written = [&](const clang::ParmVarDecl *one) { return before_.written.contains(one); };
-    return first_ && before_.operators >= kFewestOperators && !before_.leaves && !before_.has_lambda &&
+    const auto is_parameter_written = [&](const clang::ParmVarDecl *one) {
+      return before_.written.contains(one);
+    };
+    return first_ && before_.operators >= kFewestOperators && !before_.leaves &&
+           !before_.has_lambda &&
            std::ranges::none_of(function_.parameters(), is_parameter_written);
   }
 
@@ -149,19 +170,24 @@ private:
       }
       Survey initial;
       initial.TraverseStmt(const_cast<clang::DeclStmt *>(found->second));
-      if (!found->second->isSingleDecl() || before_.written.contains(variable) || initial.operators > 0)
+      if (!found->second->isSingleDecl() || before_.written.contains(variable) ||
+          initial.operators > 0)
         return false; // lists of tensors, and numbers that are counted up
       repeated_.insert(found->second);
       open.insert(open.end(), initial.read.begin(), initial.read.end());
     }
-    std::ranges::sort(tensors_, {}, [&](const clang::ValueDecl *one) { return one->getLocation().getRawEncoding(); });
+    std::ranges::sort(tensors_, {}, [&](const clang::ValueDecl *one) {
+      return one->getLocation().getRawEncoding();
+    });
     return !tensors_.empty();
   }
 
   std::optional<std::string> written() const {
     const std::string text(unit_.text());
-    const auto whole = unit_.range_of(function_.getSourceRange()), body = unit_.range_of(function_.getBody()->getSourceRange()),
-               name = unit_.range_of(clang::SourceRange(function_.getLocation())), first = unit_.range_of(first_->getSourceRange());
+    const auto whole = unit_.range_of(function_.getSourceRange()),
+               body = unit_.range_of(function_.getBody()->getSourceRange()),
+               name = unit_.range_of(clang::SourceRange(function_.getLocation())),
+               first = unit_.range_of(first_->getSourceRange());
     if (!whole || !body || !name || !first)
       return std::nullopt; // produced by a macro
     const std::string parameters = text.substr(name->end, body->begin - name->end);
@@ -184,11 +210,14 @@ private:
     const std::string before = cut_name(function_.getNameAsString());
     const std::string call = before + "(" + arguments + ");\n";
     const std::string part = spec_lines(text.substr(start, whole->begin - start)) + "static " +
-                             (is_one ? types : "std::tuple<" + types + ">") + " " + before + parameters +
-                             text.substr(body->begin, cut - body->begin) + "  return " +
-                             (is_one ? names : "{" + names + "}") + ";\n}\n\n";
-    const std::string rest = "{\n  at::Tensor " + names + (is_one ? " = " + call : ";\n  std::tie(" + names + ") = " + call) + repeated;
-    return text.substr(0, start) + part + text.substr(start, body->begin - start) + rest + text.substr(cut);
+                             (is_one ? types : "std::tuple<" + types + ">") + " " + before +
+                             parameters + text.substr(body->begin, cut - body->begin) +
+                             "  return " + (is_one ? names : "{" + names + "}") + ";\n}\n\n";
+    const std::string rest = "{\n  at::Tensor " + names +
+                             (is_one ? " = " + call : ";\n  std::tie(" + names + ") = " + call) +
+                             repeated;
+    return text.substr(0, start) + part + text.substr(start, body->begin - start) + rest +
+           text.substr(cut);
   }
 
   /// Start of the lines of comment directly above the line that starts at `at`.
@@ -223,6 +252,8 @@ private:
 
 std::string cut_name(std::string_view function) { return std::string(function) + "_before"; }
 
-std::optional<Cut> cut_of(const ParsedUnit &unit, const clang::FunctionDecl &function) { return Cutting(unit, function).run(); }
+std::optional<Cut> cut_of(const ParsedUnit &unit, const clang::FunctionDecl &function) {
+  return Cutting(unit, function).run();
+}
 
 } // namespace warpwright::analysis::torch_cpp

@@ -160,8 +160,7 @@ std::vector<const clang::FunctionDecl *> torch_functions(const ParsedUnit &unit)
   return found;
 }
 
-const clang::FunctionDecl *as_written(const ParsedUnit &unit,
-                                      const clang::FunctionDecl &function) {
+const clang::FunctionDecl *as_written(const ParsedUnit &unit, const clang::FunctionDecl &function) {
   const std::string name = function.getNameAsString();
   return holds_variant_of(unit, name) ? find_function(unit, name + std::string(kKept)) : nullptr;
 }
@@ -170,7 +169,9 @@ const clang::FunctionDecl *find_function(const ParsedUnit &unit, std::string_vie
   Definitions definitions(unit);
   for (clang::Decl *declaration : unit.top_level_declarations())
     definitions.TraverseDecl(declaration);
-  const auto found = std::ranges::find(definitions.found, name, [](const clang::FunctionDecl *one) { return one->getNameAsString(); });
+  const auto found = std::ranges::find(definitions.found, name, [](const clang::FunctionDecl *one) {
+    return one->getNameAsString();
+  });
   return found == definitions.found.end() ? nullptr : *found;
 }
 

@@ -72,16 +72,18 @@ std::optional<Kernel> kernel_of(const ParsedUnit &unit, const clang::FunctionDec
 }
 
 /// The part of a function that can be traced, where the whole cannot.
-std::optional<Kernel> part_of(const ParsedUnit &unit, const clang::FunctionDecl &function, const ParseSettings &settings,
-                              const Spec &extra) {
+std::optional<Kernel> part_of(const ParsedUnit &unit, const clang::FunctionDecl &function,
+                              const ParseSettings &settings, const Spec &extra) {
   const auto cut = cut_of(unit, function);
-  const auto whole = unit.range_of(function.getSourceRange()), name = unit.range_of(clang::SourceRange(function.getLocation())),
+  const auto whole = unit.range_of(function.getSourceRange()),
+             name = unit.range_of(clang::SourceRange(function.getLocation())),
              body = unit.range_of(function.getBody()->getSourceRange());
   if (!cut || !whole || !name || !body)
     return std::nullopt;
   const auto divided = parse_stub({unit.file().path, cut->text}, settings);
   const clang::FunctionDecl *part = divided ? find_function(**divided, cut->name) : nullptr;
-  auto kernel = part ? kernel_of(**divided, *part, inputs_of(**divided, *part, extra)) : std::nullopt;
+  auto kernel =
+      part ? kernel_of(**divided, *part, inputs_of(**divided, *part, extra)) : std::nullopt;
   if (!kernel || !kernel->task.inferred)
     return std::nullopt;
   kernel->cut = CppCut{kernel->range, kernel->name_range, kernel->body_range};
@@ -89,7 +91,9 @@ std::optional<Kernel> part_of(const ParsedUnit &unit, const clang::FunctionDecl 
   kernel->name_range = *name;
   kernel->body_range = *body;
   kernel->line = unit.line_index().line_of(name->begin) + 1;
-  kernel->task.assumptions.push_back("only the statements before " + cut->data_operator + ", whose result depends on values, become faster; a variant makes them a function of their own");
+  kernel->task.assumptions.push_back("only the statements before " + cut->data_operator +
+                                     ", whose result depends on values, become faster; a variant "
+                                     "makes them a function of their own");
   return kernel;
 }
 
@@ -117,8 +121,8 @@ bool is_host_cpp(const std::string &path) {
   return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
 }
 
-void add_torch_functions(const SourceFile &file, const ParseSettings &settings,
-                         FileFacts &facts, const Spec &extra) {
+void add_torch_functions(const SourceFile &file, const ParseSettings &settings, FileFacts &facts,
+                         const Spec &extra) {
   if (!speaks_of_tensors(file.text))
     return;
   const auto unit = parse_stub(file, settings);
@@ -131,7 +135,8 @@ void add_torch_functions(const SourceFile &file, const ParseSettings &settings,
     Inputs inputs = inputs_of(**unit, own ? *own : *function, extra);
     if (inputs.error)
       facts.diagnostics.push_back(*inputs.error);
-    auto kernel = own || !inputs.missing.empty() ? std::nullopt : part_of(**unit, *function, settings, extra);
+    auto kernel =
+        own || !inputs.missing.empty() ? std::nullopt : part_of(**unit, *function, settings, extra);
     if (!kernel)
       kernel = kernel_of(**unit, *function, std::move(inputs));
     if (kernel)

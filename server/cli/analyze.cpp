@@ -9,6 +9,7 @@
 #include "server/cli/files.h"
 #include "server/cli/own_process.h"
 #include "server/cli/sources.h"
+#include "server/measured_text.h"
 #include "support/words.h"
 
 #include <iomanip>
@@ -73,6 +74,8 @@ void print(std::ostream &out, const analysis::FileFacts &facts) {
     out << "    task             " << task_summary(kernel) << '\n';
     for (const std::string &assumption : kernel.task.assumptions)
       out << "      assumed: " << assumption << '\n';
+    if (kernel.captured)
+      out << "    run              " << server::captured_text(*kernel.captured) << '\n';
     for (const analysis::MissingFact &fact : kernel.task.missing)
       out << "      " << fact.name << ": " << fact.question << '\n';
     if (!kernel.slice_error.empty())

@@ -107,6 +107,8 @@ Json to_json(const analysis::Kernel &kernel, const analysis::FileFacts &facts) {
       {"slice", kernel.slice}};
   if (!kernel.slice_error.empty())
     json["slice_error"] = kernel.slice_error;
+  if (const auto &time = kernel.captured)
+    json["run"] = {{"source", time->source}, {"runs", time->runs}, {"total_ns", time->total_ns}, {"share", time->share}};
   return json;
 }
 

@@ -5,7 +5,6 @@
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
 #include "analysis/torch_cpp/kernels.h"
-#include "server/optimize/project.h"
 #include "support/files.h"
 
 #include <algorithm>
@@ -14,11 +13,11 @@ namespace warpwright::cli {
 namespace {
 
 /// Parses a file. Runs inside a guard (analysis/guard).
-analysis::FileFacts facts_of(Input input, const std::optional<analysis::Spec> &spec) {
+analysis::FileFacts facts_of(Input input, const server::CapturedRun *run, const std::optional<analysis::Spec> &spec) {
   input.facts = analysis::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
                     : analysis::analyze(input.file, input.settings.parse);
-  server::complete_tasks(input.facts, input.file.text, input.settings, spec);
+  server::complete_tasks(input.facts, input.file.text, input.settings, run, spec);
   analysis::add_torch_functions(input.file, input.settings.parse, input.facts,
                                  spec.value_or(analysis::Spec{}));
   return std::move(input.facts);
@@ -53,8 +52,8 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
         analysis::module_facts(input.file.path, input.file.text, config::real_disk());
   } else {
     Result<analysis::FileFacts> facts =
-        analysis::guarded(analysis::kCommandLimits, [input, spec = spec_] {
-          return Result<analysis::FileFacts>(facts_of(input, spec));
+        analysis::guarded(analysis::kCommandLimits, [input, run = settings_.captured(input.file.path), spec = spec_] {
+          return Result<analysis::FileFacts>(facts_of(input, run.get(), spec));
         });
     input.facts = facts ? std::move(*facts) : analysis::scanned_facts(input.file, facts.error());
   }

@@ -5,6 +5,7 @@
 #include "analysis/analyze.h"
 #include "analysis/config/file_settings.h"
 #include "analysis/task/spec.h"
+#include "server/optimize/project.h"
 
 #include <filesystem>
 #include <string>
@@ -31,7 +32,7 @@ public:
 
 private:
   std::optional<analysis::Spec> spec_;
-  config::SettingsReader settings_;
+  server::ProjectSettings settings_;
 };
 
 /// Error for a file without kernels: a syntax error, or no kernel in the file.

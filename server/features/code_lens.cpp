@@ -86,6 +86,9 @@ protocol::Command command_of(const Context &context, const analysis::Kernel &ker
 
 StateLine state_line(const Context &context, const analysis::Kernel &kernel) {
   StateLine line = line_of(context, kernel, context.status(kernel));
+  constexpr double kWorthAWord = 0.01;
+  if (kernel.captured && kernel.captured->share >= kWorthAWord)
+    line.text = share_text(*kernel.captured) + " · " + line.text;
   if (context.settings.trusted == false && line.command == protocol::kOptimizeCommand)
     line.action = "trust this workspace to optimize";
   return line;

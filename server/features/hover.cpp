@@ -270,6 +270,8 @@ std::optional<protocol::Hover> hover(const Context &context, protocol::Position 
   else
     write_measured(out, status);
   write_assumptions(out, *hit.kernel);
+  if (hit.kernel->captured)
+    out << "\n" << captured_text(*hit.kernel->captured) << ".\n";
   if (report && report->class_name == hit.kernel->name)
     write_report(out, *report, *context.snapshot.text);
   return protocol::Hover{{context.client.hover_markdown ? "markdown" : "plaintext", out.str()},

@@ -2,11 +2,11 @@
 
 #include "analysis/python/applied_variant.h"
 #include "runner/connect/choose_device.h"
-#include "server/optimize/candidate_evaluator.h"
-#include "server/kernel_status.h"
-#include "server/measured_text.h"
 #include "server/export/cpp_writer.h"
 #include "server/export/model_writer.h"
+#include "server/kernel_status.h"
+#include "server/measured_text.h"
+#include "server/optimize/candidate_evaluator.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -51,8 +51,10 @@ constexpr char kWholeFile = '\x1f';
 std::string part_of(const std::string &text, int index) {
   std::size_t start = 0;
   for (; index > 0 && start != std::string::npos; --index)
-    start = text.find(kPart, start) == std::string::npos ? std::string::npos : text.find(kPart, start) + 1;
-  return start == std::string::npos ? std::string() : text.substr(start, text.find(kPart, start) - start);
+    start = text.find(kPart, start) == std::string::npos ? std::string::npos
+                                                         : text.find(kPart, start) + 1;
+  return start == std::string::npos ? std::string()
+                                    : text.substr(start, text.find(kPart, start) - start);
 }
 
 std::string block_of(const runner::LedgerEntry &entry, const VariantForm &form) {
@@ -180,8 +182,8 @@ Result<std::string> module_variant_text(const TorchTask &traced, const model::Pl
     const auto addition = write_addition(traced.task, traced.graph, plan, text);
     if (!addition)
       return std::unexpected(addition.error());
-    result += analysis::variant_block({module, model::hash(plan).substr(0, kShortHash),
-                                       addition->decorator, addition->subclass});
+    result += analysis::variant_block(
+        {module, model::hash(plan).substr(0, kShortHash), addition->decorator, addition->subclass});
     if (!standalone)
       result += kPart + addition->plan_file + kPart;
   }
@@ -198,7 +200,8 @@ Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
     const std::size_t end = entry.variant_text.find(kWholeFile);
     return end == std::string::npos
                ? cpp_variant_edits(entry.task.module->source, entry.variant_text, text)
-               : cpp_variant_edits(entry.variant_text.substr(end + 1), entry.variant_text.substr(0, end), text);
+               : cpp_variant_edits(entry.variant_text.substr(end + 1),
+                                   entry.variant_text.substr(0, end), text);
   }
   const auto variant = analysis::appended_variant(block_of(entry, form), entry.kernel);
   if (!variant)

@@ -5,24 +5,30 @@
 namespace warpwright::server {
 
 void complete_tasks(analysis::FileFacts &facts, const std::string &text,
-                    const config::FileSettings &settings,
+                    const config::FileSettings &settings, const CapturedRun *run,
                     const std::optional<analysis::Spec> &given) {
   std::unique_ptr<analysis::ParsedUnit> unit;
   std::optional<analysis::HostProgram> program;
   for (analysis::Kernel &kernel : facts.kernels) {
     analysis::Spec spec;
+    if (run)
+      kernel.captured = captured_time(*run, kernel.name);
     for (const analysis::MissingFact &fact : kernel.task.missing)
       if (const auto size = settings.project.sizes.find(fact.name);
           size != settings.project.sizes.end())
         spec.sizes.insert(*size);
     if (given)
       analysis::merge(spec, *given);
-    if ((!given && spec.sizes.empty()) || kernel.slice.empty())
+    const bool has_run = kernel.captured && !kernel.task.missing.empty();
+    if ((!given && spec.sizes.empty() && !has_run) || kernel.slice.empty())
       continue;
     if (!unit)
       if (auto parsed = analysis::parse_stub({facts.path, text}, settings.parse))
         program.emplace(*(unit = std::move(*parsed)));
-    if (const auto *declaration = unit ? unit->find_kernel(kernel.name) : nullptr)
+    const clang::FunctionDecl *declaration = unit ? unit->find_kernel(kernel.name) : nullptr;
+    if (declaration && has_run)
+      spec.captured = captured_launch(*run, *declaration);
+    if (declaration)
       kernel.task = analysis::infer_task(*program, *declaration, kernel, kernel.slice, spec);
   }
 }

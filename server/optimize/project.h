@@ -4,6 +4,7 @@
 #include "analysis/analyze.h"
 #include "analysis/config/file_settings.h"
 #include "analysis/task/spec.h"
+#include "server/optimize/captured_runs.h"
 #include "support/exclusive.h"
 
 namespace warpwright::server {
@@ -13,15 +14,21 @@ public:
   config::FileSettings read(const std::string &path) {
     return reader_.with([&](config::SettingsReader &reader) { return reader.read(path); });
   }
+  /// The newest recorded run of the file's program; null: there is none.
+  std::shared_ptr<const CapturedRun> captured(const std::string &path) {
+    return captures_.of(path);
+  }
 
 private:
   Exclusive<config::SettingsReader> reader_;
+  CapturedRuns captures_;
 };
 
-/// Infers the tasks of `facts` again where .warpwright.toml or `given` adds sizes that the source of `text` lacks.
-/// `given` has priority.
+/// Infers the tasks of `facts` again where .warpwright.toml, a recorded run or `given` adds what the source of `text`
+/// lacks. `given` has priority. Also sets the kernels' times in the run.
+/// @param run may be null
 void complete_tasks(analysis::FileFacts &facts, const std::string &text,
-                    const config::FileSettings &settings,
+                    const config::FileSettings &settings, const CapturedRun *run,
                     const std::optional<analysis::Spec> &given = std::nullopt);
 
 } // namespace warpwright::server

@@ -14,17 +14,26 @@ bool has(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Runs `warpwright capture`, with a cache in the folder.
-CapturedRun run(const CaptureFolder &folder, std::vector<std::string> arguments,
-                const std::vector<std::string> &more = {}, const std::string &input = "") {
-  arguments.insert(arguments.begin(), {WARPWRIGHT_BINARY_DIR "/warpwright", "capture"});
+/// Runs `warpwright`, with a cache in the folder.
+CapturedRun run_command(const CaptureFolder &folder, std::vector<std::string> arguments,
+                        const std::vector<std::string> &more = {}, const std::string &input = "",
+                        const std::string &working_directory = "") {
+  arguments.insert(arguments.begin(), WARPWRIGHT_BINARY_DIR "/warpwright");
   std::vector<std::string> environment{"XDG_CACHE_HOME=" + folder.path.string(),
                                        "CUDA_HOME=" WARPWRIGHT_CAPTURE_TEST_DIR "/toolkit"};
   environment.insert(environment.end(), more.begin(), more.end());
-  const auto ran = run_captured(arguments, input, std::chrono::seconds(60),
-                                {.environment = environment, .pipe_stderr = true});
+  const auto ran = run_captured(
+      arguments, input, std::chrono::seconds(60),
+      {.environment = environment, .working_directory = working_directory, .pipe_stderr = true});
   REQUIRE_MESSAGE(ran, (ran ? "" : describe(ran.error())));
   return *ran;
+}
+
+/// `warpwright capture`.
+CapturedRun run(const CaptureFolder &folder, std::vector<std::string> arguments,
+                const std::vector<std::string> &more = {}, const std::string &input = "") {
+  arguments.insert(arguments.begin(), "capture");
+  return run_command(folder, std::move(arguments), more, input);
 }
 
 } // namespace
@@ -53,6 +62,38 @@ TEST_CASE("a captured program keeps its output and exit code, and the table goes
   const CapturedRun again = run(folder, {"--delete", name});
   CHECK(again.status.code == 1);
   CHECK(has(again.errors, "there is no capture '" + name + "'"));
+}
+
+TEST_CASE("analyze knows from a captured run what the text does not say, and each kernel's time") {
+  const CaptureFolder folder;
+  const fs::path project = folder.path / "project";
+  fs::create_directories(project);
+  std::ofstream(project / "scale.cu") << R"(#include <cuda_runtime.h>
+int count_of(const char *path);
+__global__ void scale(float *x, int n, float factor) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] *= factor;
+}
+void run(const char *path) {
+  const int count = count_of(path);
+  float *x;
+  cudaMalloc(&x, count * sizeof(float));
+  scale<<<(count + 255) / 256, 256, 64>>>(x, count, 3.0f);
+}
+)";
+  const auto analyzed = [&] {
+    return run_command(folder, {"analyze", "scale.cu"}, {}, "", project.string()).output;
+  };
+  CHECK(has(analyzed(), "task             asks for count_of_path"));
+  CHECK(run_command(folder, {"capture", "--", CaptureFolder::program(), "launches"}, {}, "",
+                    project.string())
+            .status.code == 7);
+  const std::string after = analyzed();
+  CHECK_MESSAGE(has(after, "task             known"), after);
+  CHECK_MESSAGE(has(after, "assumed: count_of_path is 1000, from the run of "), after);
+  CHECK_MESSAGE(has(after, "run              95% of GPU time in the run of "), after);
+  CHECK_MESSAGE(has(after, ": 101 launches of 2.00 us on average"), after);
 }
 
 TEST_CASE("arguments after -- belong to the program, and stdin too") {

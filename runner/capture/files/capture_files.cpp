@@ -158,8 +158,20 @@ std::string to_text(const ProcessFacts &process) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Result<fs::path> captures_folder() {
+  const auto value = [](const char *name) {
+    const char *text = std::getenv(name);
+    return fs::path(text ? text : "");
+  };
+  const fs::path cache = value("XDG_CACHE_HOME"), home = value("HOME");
+  if (cache.empty() && home.empty())
+    return fail("there is no folder for captures: neither HOME nor XDG_CACHE_HOME is set",
+                "Name a folder with --out");
+  return (cache.empty() ? home / ".cache" : cache) / "warpwright" / "captures";
+}
+
 std::string to_text(const RunFacts &run) {
-  Json json{{"version", 1}, {"command", run.command}, {"started", run.started}};
+  Json json{{"version", 1}, {"command", run.command}, {"folder", run.folder}, {"started", run.started}};
   if (run.status)
     json["status"] = *run.status;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

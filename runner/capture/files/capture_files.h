@@ -123,6 +123,7 @@ struct ProcessFacts {
 /// run.json: the captured command as the user gave it.
 struct RunFacts {
   std::vector<std::string> command;
+  std::string folder;        ///< where it was started; empty: not known
   std::string started;       ///< date in UTC
   std::optional<int> status; ///< as a shell gives it, 128 + N for the signal N; absent: not ended
 };
@@ -152,6 +153,11 @@ std::string to_text(const ProcessFacts &process);
 /// Reads the folder of one process. A last line that a kill has cut short is left out.
 /// Errors: no capture.json, or a file that is not in this form; with the path.
 Result<ProcessFolder> read_process(const std::filesystem::path &folder);
+
+/// The folder with the captures that have no folder named by the user:
+/// $XDG_CACHE_HOME/warpwright/captures, else ~/.cache/warpwright/captures.
+/// Errors: neither XDG_CACHE_HOME nor HOME is set.
+Result<std::filesystem::path> captures_folder();
 
 std::string to_text(const RunFacts &run);
 /// Errors: as read_process.

@@ -164,6 +164,7 @@ Result<RunFacts> read_run(const fs::path &capture) {
   RunFacts run;
   TRY(read_document(capture / kRunFile, [&](const Json &json) {
     run = {.command = json.at("command"),
+           .folder = json.value("folder", ""),
            .started = json.at("started"),
            .status = optional_of<int>(json, "status")};
   }));

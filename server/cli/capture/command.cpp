@@ -48,7 +48,7 @@ Result<void> check_environment() {
 }
 
 int list() {
-  const auto folder = captures_folder();
+  const auto folder = capture::captures_folder();
   if (!folder)
     return fail_with(folder.error());
   std::cout << render_list(list_captures(*folder));
@@ -56,7 +56,7 @@ int list() {
 }
 
 int remove(const std::string &name) {
-  const auto folder = captures_folder();
+  const auto folder = capture::captures_folder();
   if (!folder)
     return fail_with(folder.error());
   if (const auto deleted = delete_capture(*folder, name); !deleted)
@@ -80,7 +80,11 @@ void show(const fs::path &folder) {
 
 Result<int> capture_program(const CaptureOptions &options, const fs::path &folder,
                             const fs::path &library) {
-  capture::RunFacts run{.command = options.program, .started = utc_now(), .status = std::nullopt};
+  std::error_code unknown;
+  capture::RunFacts run{.command = options.program,
+                        .folder = fs::current_path(unknown).string(),
+                        .started = utc_now(),
+                        .status = std::nullopt};
   TRY(capture::write_private(folder / ".gitignore", "*\n")); // captures are private
   TRY(capture::write_private(folder / capture::kRunFile, capture::to_text(run)));
   std::vector<std::string> environment{

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <sys/stat.h>
 
@@ -61,21 +60,9 @@ std::uint64_t size_of(const fs::path &folder) {
 
 } // namespace
 
-Result<fs::path> captures_folder() {
-  const auto value = [](const char *name) {
-    const char *text = std::getenv(name);
-    return fs::path(text ? text : "");
-  };
-  const fs::path cache = value("XDG_CACHE_HOME"), home = value("HOME");
-  if (cache.empty() && home.empty())
-    return fail("there is no folder for captures: neither HOME nor XDG_CACHE_HOME is set",
-                "Name a folder with --out");
-  return (cache.empty() ? home / ".cache" : cache) / "warpwright" / "captures";
-}
-
 Result<fs::path> make_capture(const std::string &wanted, const std::string &program) {
   if (wanted.empty()) {
-    const fs::path captures = TRY(captures_folder());
+    const fs::path captures = TRY(capture::captures_folder());
     TRY(make_private_folders(captures));
     return make_new(captures, program);
   }

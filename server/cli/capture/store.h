@@ -7,13 +7,8 @@
 
 namespace warpwright::cli {
 
-/// The folder with the captures that have no folder named by the user:
-/// $XDG_CACHE_HOME/warpwright/captures, else ~/.cache/warpwright/captures.
-/// Errors: neither XDG_CACHE_HOME nor HOME is set.
-Result<std::filesystem::path> captures_folder();
-
 /// Makes the folder of a new capture, with mode 0700.
-/// @param wanted a folder that does not exist or is empty; "": a new one in captures_folder(),
+/// @param wanted a folder that does not exist or is empty; "": a new one in capture::captures_folder(),
 /// named by the date and the program
 /// Errors: the folder is not empty or cannot be made.
 Result<std::filesystem::path> make_capture(const std::string &wanted, const std::string &program);

@@ -43,7 +43,8 @@ FileFacts facts_of(const std::string &text) {
 
 std::string only_kernel(const std::string &text) {
   const FileFacts facts = facts_of(text);
-  return facts.kernels.size() == 1 ? facts.kernels[0].name : std::to_string(facts.kernels.size()) + " kernels";
+  return facts.kernels.size() == 1 ? facts.kernels[0].name
+                                   : std::to_string(facts.kernels.size()) + " kernels";
 }
 
 } // namespace
@@ -59,7 +60,8 @@ TEST_CASE("statements before an operator whose result depends on values become a
   REQUIRE(kernel.cut);
   const model::TorchModule &module = *kernel.task.task.module;
   CHECK(module.model == "scores::counted_before");
-  CHECK(module.source.substr(kernel.cut->name_range.begin, kernel.cut->name_range.size()) == "counted_before");
+  CHECK(module.source.substr(kernel.cut->name_range.begin, kernel.cut->name_range.size()) ==
+        "counted_before");
   CHECK(module.source == R"(#include <torch/torch.h>
 #include <vector>
 
@@ -94,23 +96,27 @@ torch::Tensor counted(const torch::Tensor &x, torch::Tensor w, int64_t least) {
 }
 
 TEST_CASE("a number read from a tensor ends the part, and one tensor is given as it is") {
-  const std::string text = with(with(kFile, "auto counts = torch::bincount(best, {}, least);", "if (p.sum().item<float>() > 3)\n    return p;"),
+  const std::string text = with(with(kFile, "auto counts = torch::bincount(best, {}, least);",
+                                     "if (p.sum().item<float>() > 3)\n    return p;"),
                                 "counts * share + most.sum()", "p * 2");
   const std::string part = facts_of(text).kernels.at(0).task.task.module->source;
   CHECK(part.find("static at::Tensor counted_before(") != std::string::npos);
   CHECK(part.find("  return p;\n}\n\n// Counts") != std::string::npos);
-  CHECK(part.find("  at::Tensor p = counted_before(x, w, least);\n  // Their") != std::string::npos);
+  CHECK(part.find("  at::Tensor p = counted_before(x, w, least);\n  // Their") !=
+        std::string::npos);
 }
 
 TEST_CASE("a function is left whole where a part would mean something else or gain nothing") {
-  CHECK(only_kernel(with(kFile, "torch::bincount(best, {}, least)", "torch::relu(most)")) == "counted");
-  for (const auto &[what, by] : {std::pair("auto share", "if (rows > 4) return w;\n  auto share"), // may end earlier
-                                 {"auto p = torch::softmax", "w = w * 2;\n  auto p = torch::softmax"},
-                                 {"auto p = torch::softmax", "w.mul_(2);\n  auto p = torch::softmax"},
-                                 {"const auto rows = x.size(0);", "auto rows = x.size(0); rows += 2;"},
-                                 {"torch::softmax(torch::matmul(x, w), 1)", "x"},
-                                 {"auto share = 1.0 / rows;", "auto share = torch::zeros({2}).chunk(2);"},
-                                 {"int64_t least) {", "int64_t least) noexcept {"}}) {
+  CHECK(only_kernel(with(kFile, "torch::bincount(best, {}, least)", "torch::relu(most)")) ==
+        "counted");
+  for (const auto &[what, by] :
+       {std::pair("auto share", "if (rows > 4) return w;\n  auto share"), // may end earlier
+        {"auto p = torch::softmax", "w = w * 2;\n  auto p = torch::softmax"},
+        {"auto p = torch::softmax", "w.mul_(2);\n  auto p = torch::softmax"},
+        {"const auto rows = x.size(0);", "auto rows = x.size(0); rows += 2;"},
+        {"torch::softmax(torch::matmul(x, w), 1)", "x"},
+        {"auto share = 1.0 / rows;", "auto share = torch::zeros({2}).chunk(2);"},
+        {"int64_t least) {", "int64_t least) noexcept {"}}) {
     CAPTURE(by);
     CHECK(only_kernel(with(kFile, what, by)) == "counted");
   }

@@ -100,7 +100,7 @@ TEST_CASE("a sentence says why nothing was recorded") {
 
 TEST_CASE("captures have private folders with names, and are listed and deleted") {
   const Home home;
-  CHECK(render_list(list_captures(*captures_folder())) == "There are no captures.\n");
+  CHECK(render_list(list_captures(*capture::captures_folder())) == "There are no captures.\n");
   const fs::path first = made(""), second = made("");
   CHECK(first != second);
   CHECK(first.parent_path() == home.path / "cache/warpwright/captures");

@@ -1,0 +1,186 @@
+#include "server/optimize/captured_runs.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <llvm/Demangle/Demangle.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace warpwright::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "scale" of _ZN3one5scaleIfEEvPT_i.
+std::string base_name(const std::string &symbol) {
+  std::string name = llvm::demangle(symbol);
+  int depth = 0; // of template arguments
+  std::string base;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' && depth == 0 && !name.substr(i).starts_with("(anonymous namespace)"))
+      break;
+    depth += (c == '<') - (c == '>');
+    if (depth == 0 && (c == ':' || c == ' ' || c == ')'))
+      base.clear();
+    else if (depth == 0 && c != '>')
+      base += c;
+  }
+  return base;
+}
+
+bool is_above_or_same(const fs::path &above, const fs::path &below) {
+  return std::mismatch(above.begin(), above.end(), below.begin(), below.end()).first == above.end();
+}
+
+/// Whether a run that was started in `folder` may be of the program that has the file.
+bool may_belong(const fs::path &folder, const fs::path &file) {
+  const char *home = std::getenv("HOME");
+  if (folder.empty() || folder == folder.root_path() || (home && folder == fs::path(home)))
+    return false; // too many programs are started there
+  return is_above_or_same(folder, file.parent_path()) ||
+         is_above_or_same(file.parent_path(), folder);
+}
+
+std::string joined_command(const std::vector<std::string> &command) {
+  std::string text;
+  for (const std::string &word : command)
+    text += (text.empty() ? "" : " ") + word;
+  constexpr std::size_t kMost = 80;
+  return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
+}
+
+std::shared_ptr<const CapturedRun> read(const fs::path &folder, const capture::RunFacts &facts) {
+  auto run = std::make_shared<CapturedRun>();
+  run->source = "the run of " + joined_command(facts.command) + " on " +
+                facts.started.substr(0, std::strlen("2026-11-26"));
+  for (const fs::path &path : capture::process_folders(folder))
+    if (auto process = capture::read_process(path)) {
+      run->gpu_ns += process->process.totals.gpu_ns;
+      for (auto &launch : process->launches) {
+        const std::string name = base_name(launch.operation.kernel);
+        run->launches.emplace(name, std::move(launch));
+      }
+    }
+  return run;
+}
+
+/// A number of up to 8 bytes, as a little-endian machine has it.
+std::int64_t integer_of(const std::string &bytes, bool is_signed) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+  const std::size_t bits = bytes.size() * 8;
+  if (is_signed && bits < 64 && (value >> (bits - 1) & 1))
+    value |= ~std::uint64_t{0} << bits;
+  return static_cast<std::int64_t>(value);
+}
+
+double real_of(const std::string &bytes) {
+  if (bytes.size() == sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  double value = 0;
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+  return value;
+}
+
+bool fits(const capture::Launch &launch, const clang::FunctionDecl &kernel) {
+  if (!launch.parameters || launch.parameters->size() != kernel.getNumParams())
+    return false;
+  for (unsigned i = 0; i < kernel.getNumParams(); ++i) {
+    const clang::QualType type = kernel.getParamDecl(i)->getType();
+    if (!type->isDependentType() && !type->isIncompleteType() &&
+        kernel.getASTContext().getTypeSizeInChars(type).getQuantity() !=
+            static_cast<std::int64_t>((*launch.parameters)[i].bytes.size()))
+      return false;
+  }
+  return true;
+}
+
+/// Bytes from the pointer to the next one into the same allocation, which may be a larger block of a pool.
+std::uint64_t extent_of(const capture::Pointer &pointer, const capture::Launch &launch) {
+  std::uint64_t extent = pointer.extent_bytes;
+  for (const capture::Parameter &parameter : *launch.parameters)
+    for (const capture::Pointer &other : parameter.pointers)
+      if (other.allocation == pointer.allocation && other.offset > pointer.offset)
+        extent = std::min(extent, other.offset - pointer.offset);
+  return extent;
+}
+
+} // namespace
+
+std::shared_ptr<const CapturedRun> CapturedRuns::of(const std::string &file) {
+  fs::path captures = folder_;
+  if (captures.empty()) {
+    const auto own = capture::captures_folder();
+    if (!own)
+      return nullptr;
+    captures = *own;
+  }
+  std::error_code error;
+  std::optional<std::pair<fs::path, capture::RunFacts>> newest;
+  for (const fs::directory_entry &entry : fs::directory_iterator(captures, error))
+    if (auto run = capture::read_run(entry.path()); run && may_belong(run->folder, file))
+      if (!newest ||
+          std::pair(newest->second.started, newest->first) < std::pair(run->started, entry.path()))
+        newest = {entry.path(), std::move(*run)};
+  if (!newest)
+    return nullptr;
+  const auto written = fs::last_write_time(newest->first / capture::kRunFile, error);
+  return known_.with([&](auto &known) {
+    Known &one = known[newest->first];
+    if (!one.run || one.written != written)
+      one = {written, read(newest->first, newest->second)};
+    return one.run;
+  });
+}
+
+std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,
+                                                        const clang::FunctionDecl &kernel) {
+  const capture::Line<capture::Launch> *best = nullptr;
+  const auto [begin, end] = run.launches.equal_range(kernel.getNameAsString());
+  for (auto at = begin; at != end; ++at)
+    if (fits(at->second.operation, kernel) &&
+        (!best || at->second.statistics.total_ns > best->statistics.total_ns))
+      best = &at->second;
+  if (!best)
+    return std::nullopt;
+  const capture::Launch &launch = best->operation;
+  analysis::CapturedLaunch found{.source = run.source};
+  std::ranges::copy(launch.grid, found.grid.begin());
+  std::ranges::copy(launch.block, found.block.begin());
+  for (unsigned i = 0; i < kernel.getNumParams(); ++i) {
+    const clang::ParmVarDecl &parameter = *kernel.getParamDecl(i);
+    const clang::QualType type = parameter.getType();
+    const capture::Parameter &value = (*launch.parameters)[i];
+    const std::string name = parameter.getNameAsString();
+    if (type->isPointerType() && value.pointers.size() == 1)
+      found.extents_bytes[name] =
+          static_cast<std::int64_t>(extent_of(value.pointers.front(), launch));
+    else if (type->isIntegralOrEnumerationType())
+      found.integers[name] = integer_of(value.bytes, type->isSignedIntegerOrEnumerationType());
+    else if (type->isRealFloatingType() &&
+             (value.bytes.size() == sizeof(float) || value.bytes.size() == sizeof(double)))
+      found.numbers[name] = real_of(value.bytes);
+  }
+  return found;
+}
+
+std::optional<analysis::CapturedTime> captured_time(const CapturedRun &run,
+                                                    const std::string &kernel) {
+  analysis::CapturedTime time{.source = run.source};
+  const auto [begin, end] = run.launches.equal_range(kernel);
+  for (auto at = begin; at != end; ++at) {
+    time.runs += at->second.statistics.count + at->second.statistics.in_graphs;
+    time.total_ns += at->second.statistics.total_ns;
+  }
+  if (time.runs == 0)
+    return std::nullopt;
+  time.share = run.gpu_ns > 0 ? time.total_ns / run.gpu_ns : 0;
+  return time;
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,215 @@
+// Recorded runs complete the tasks of kernels whose sizes the text of a program does not give.
+#include "server/measured_text.h"
+#include "server/optimize/captured_runs.h"
+#include "server/optimize/project.h"
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+using namespace warpwright;
+using namespace warpwright::server;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kProgram = R"(#include <cstdio>
+#include <cuda_runtime.h>
+
+int read_count(const char *path);
+
+namespace {
+template <class T> __global__ void scaled(T *x, const T *y, int n, float factor, bool doubled) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] = y[i] * factor * (doubled ? 2 : 1);
+}
+} // namespace
+
+__global__ void other(float *x) { x[threadIdx.x] = 0; }
+
+int main(int argc, char **argv) {
+  const int count = read_count(argv[1]);
+  float *x, *y;
+  cudaMalloc(&x, count * sizeof(float));
+  cudaMalloc(&y, count * sizeof(float));
+  scaled<<<(count + 255) / 256, 256>>>(x, y, count, 0.5f + count % 2, count > 3);
+  other<<<1, 32>>>(x);
+}
+)";
+
+const std::string kCount =
+    "read_count_argv_1"; ///< how analysis names the result of read_count(argv[1])
+
+std::string bytes(auto value) { return {reinterpret_cast<const char *>(&value), sizeof value}; }
+
+capture::Parameter pointer(std::uint64_t allocation, std::uint64_t offset,
+                           std::uint64_t extent_bytes) {
+  return {std::string(8, '\0'), {{0, allocation, offset, extent_bytes, "device"}}};
+}
+
+capture::Launch launch(int n, std::uint32_t grid, std::uint32_t block = 256) {
+  return {.kernel = "_ZN12_GLOBAL__N_16scaledIfEEvPT_PKS1_ifb",
+          .grid = {grid, 1, 1},
+          .block = {block, 1, 1},
+          .parameters = {{pointer(1, 0, 4096),
+                          pointer(2, 0, 4096),
+                          {bytes(n), {}},
+                          {bytes(1.5F), {}},
+                          {bytes(true), {}}}}};
+}
+
+/// A folder of captures, and a program's folder, which go at the end.
+struct Captures {
+  Captures() {
+    std::string name = (fs::temp_directory_path() / "captured-runs-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+    fs::create_directories(program() / "build");
+  }
+  ~Captures() { fs::remove_all(path); }
+  fs::path program() const { return path / "program"; }
+
+  void add(const std::string &name, const fs::path &folder, const std::string &started,
+           const std::vector<std::pair<capture::Launch, double>> &launches) const {
+    const fs::path process = path / "captures" / name / "17";
+    fs::create_directories(process);
+    std::string lines;
+    capture::ProcessFacts facts{.pid = 17,
+                                .command = {"./main", "input"},
+                                .started = started,
+                                .updated = started,
+                                .ended = true};
+    for (capture::Id id = 0; id < launches.size(); ++id) {
+      capture::Statistics statistics{.count = 100, .timed = 100, .total_ns = launches[id].second};
+      lines += capture::to_line(id, launches[id].first, statistics) + "\n";
+      facts.totals.launches += statistics.count;
+      facts.totals.gpu_ns += launches[id].second;
+    }
+    REQUIRE(capture::write_private(process / capture::kCaptureFile, capture::to_text(facts)));
+    REQUIRE(capture::write_private(process / capture::kLaunchesFile, lines));
+    REQUIRE(capture::write_private(
+        process.parent_path() / capture::kRunFile,
+        capture::to_text(capture::RunFacts{{"./main", "input"}, folder, started, 0})));
+  }
+  std::shared_ptr<const CapturedRun> run() {
+    return CapturedRuns(path / "captures").of((program() / "main.cu").string());
+  }
+
+  fs::path path;
+};
+
+analysis::FileFacts facts_with(const CapturedRun *run, const std::string &text = kProgram) {
+  analysis::FileFacts facts = analysis::analyze({"/program/main.cu", text});
+  complete_tasks(facts, text, {}, run);
+  return facts;
+}
+
+const analysis::Kernel &kernel_of(const analysis::FileFacts &facts, const std::string &name) {
+  const auto found = std::ranges::find(facts.kernels, name, &analysis::Kernel::name);
+  REQUIRE(found != facts.kernels.end());
+  return *found;
+}
+
+} // namespace
+
+TEST_CASE("what the text does not give comes from the run: sizes, numbers, extents") {
+  Captures captures;
+  CHECK_FALSE(captures.run());
+  captures.add("one", captures.program() / "build", "2026-11-26T10:00:00Z",
+               {{launch(1000, 4), 300e3},
+                {{.kernel = "_Z5otherPf", .grid = {1, 1, 1}, .block = {32, 1, 1}}, 100e3}});
+  const auto run = captures.run();
+  REQUIRE(run);
+  CHECK_FALSE(kernel_of(facts_with(nullptr), "scaled").task.inferred);
+  const analysis::FileFacts facts = facts_with(run.get());
+  const analysis::Kernel &kernel = kernel_of(facts, "scaled");
+  REQUIRE(kernel.task.inferred);
+  CHECK(kernel.task.task.sizes == symbolic::Sizes{{kCount, 1000}});
+  CHECK(std::ranges::find(kernel.task.assumptions,
+                          kCount + " is 1000, from the run of ./main input on 2026-11-26") !=
+        kernel.task.assumptions.end());
+  const auto factor = std::ranges::find(kernel.task.task.scalars, "factor", &model::Scalar::name);
+  REQUIRE(factor != kernel.task.task.scalars.end());
+  CHECK(std::get<double>(factor->value) == 1.5);
+  const auto &step = std::get<model::LaunchStep>(kernel.task.task.reference.steps.back());
+  CHECK(step.grid[0].evaluate({{kCount, 5000}}) ==
+        20); // still an expression: other sizes are checked too
+  REQUIRE(kernel.captured);
+  CHECK(captured_text(*kernel.captured) == "75% of GPU time in the run of ./main input on "
+                                           "2026-11-26: 100 launches of 3.00 us on average");
+  CHECK(kernel_of(facts, "other").captured->share == doctest::Approx(0.25));
+}
+
+TEST_CASE("a size is also known where the program passes what it computes from it") {
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch(2001, 4), 300e3}});
+  std::string text = kProgram;
+  const std::string arguments = "(x, y, count, 0.5f";
+  text.replace(text.find(arguments), arguments.size(), "(x, y, 2 * count + 1, 0.5f");
+  CHECK(kernel_of(facts_with(captures.run().get(), text), "scaled").task.task.sizes ==
+        symbolic::Sizes{{kCount, 1000}});
+}
+
+TEST_CASE("a launch of another shape, or with other parameters, says nothing") {
+  for (const capture::Launch &other : {launch(1000, 5), launch(1000, 4, 128), [] {
+                                         capture::Launch fewer = launch(1000, 4);
+                                         fewer.parameters->pop_back();
+                                         return fewer;
+                                       }()}) {
+    Captures captures;
+    captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{other, 300e3}});
+    const analysis::FileFacts facts = facts_with(captures.run().get());
+    const analysis::Kernel &kernel = kernel_of(facts, "scaled");
+    CHECK_FALSE(kernel.task.inferred);
+    CHECK(kernel.captured);
+  }
+}
+
+TEST_CASE("the newest run that was started near the file counts, and its longest launch") {
+  Captures captures;
+  captures.add("old", captures.program(), "2026-11-25T10:00:00Z", {{launch(500, 2), 300e3}});
+  captures.add("new", captures.program(), "2026-11-26T10:00:00Z",
+               {{launch(1000, 4), 300e3}, {launch(2000, 8), 900e3}});
+  captures.add("elsewhere", captures.path / "another", "2026-11-27T10:00:00Z",
+               {{launch(700, 3), 300e3}});
+  captures.add("unknown", "", "2026-11-28T10:00:00Z", {{launch(700, 3), 300e3}});
+  captures.add("at the root", "/", "2026-11-28T10:00:00Z", {{launch(700, 3), 300e3}});
+  CHECK(kernel_of(facts_with(captures.run().get()), "scaled").task.task.sizes ==
+        symbolic::Sizes{{kCount, 2000}});
+  captures.add("newest", captures.path, "2026-11-29T10:00:00Z", {{launch(300, 2), 300e3}});
+  CHECK(kernel_of(facts_with(captures.run().get()), "scaled").task.task.sizes ==
+        symbolic::Sizes{{kCount, 300}});
+}
+
+TEST_CASE("a comment wins over the run, and an extent that nobody allocates in sight ends where "
+          "the next buffer begins") {
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z",
+               {{[] {
+                   capture::Launch shared = launch(1000, 4);
+                   shared.parameters->at(1) = pointer(1, 4096, 60000);
+                   return shared;
+                 }(),
+                 300e3}});
+  std::string text = kProgram;
+  const auto replace = [&](const std::string &what, const std::string &by) {
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("cudaMalloc(&x, count * sizeof(float));", "take(&x, &y);");
+  replace("  cudaMalloc(&y, count * sizeof(float));\n", "");
+  replace("int read_count", "void take(float **x, float **y);\nint read_count");
+  replace("x[i] = y[i]", "x[i] += y[(int)x[i]]");
+  const auto run = captures.run();
+  const auto extent = [&](const std::string &name) {
+    const analysis::FileFacts facts = facts_with(run.get(), text);
+    const auto &buffers = kernel_of(facts, "scaled").task.task.buffers;
+    const auto found = std::ranges::find(buffers, name, &model::Buffer::name);
+    return found == buffers.end() ? "none" : found->extent.text();
+  };
+  CHECK(extent("x") == "1024");
+  CHECK(extent("y") == "15000");
+  replace("namespace {\n", "namespace {\n// warpwright: " + kCount + " = 400\n");
+  CHECK(kernel_of(facts_with(run.get(), text), "scaled").task.task.sizes ==
+        symbolic::Sizes{{kCount, 400}});
+}
