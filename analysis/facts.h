@@ -109,12 +109,22 @@ struct MissingFact {
   bool operator==(const MissingFact &) const = default;
 };
 
+/// A launch of the kernel as a run of the program had it.
+struct CapturedLaunch {
+  std::string source; ///< for people: "the run of ./main 4096 on 2026-11-26"
+  std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::map<std::string, std::int64_t> integers;      ///< by parameter
+  std::map<std::string, double> numbers;             ///< by parameter
+  std::map<std::string, std::int64_t> extents_bytes; ///< by pointer parameter
+};
+
 struct InferredTask {
   bool inferred = false; ///< `task` is complete and may be handed to a runner
   model::Task task;
   std::vector<MissingFact> missing;
   std::vector<std::string> assumptions; ///< "x holds n elements, from the guard i < n on line 12"
   std::string comment; ///< for a C++ function over tensors: the structured comment to complete
+  std::optional<CapturedLaunch> captured; ///< of a recorded run, also where the task needs more than it says
 };
 
 /// The `forward` method of a torch::nn::Module in C++, with the member values of the task's object.

@@ -462,6 +462,7 @@ InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &k
     captured.reset(); // another launch of the kernel
     result = Inference(program, kernel, facts, slice, above.spec).run();
   }
+  result.captured = spec.captured;
   if (above.error) {
     result.missing.push_back({"spec", above.error->message});
     result.inferred = false;

@@ -42,15 +42,6 @@ struct LaunchSpec {
   symbolic::Expression shared_bytes;
 };
 
-/// A launch of the kernel as a run of the program had it.
-struct CapturedLaunch {
-  std::string source; ///< for people: "the run of ./main 4096 on 2026-11-26"
-  std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  std::map<std::string, std::int64_t> integers;      ///< by parameter
-  std::map<std::string, double> numbers;             ///< by parameter
-  std::map<std::string, std::int64_t> extents_bytes; ///< by pointer parameter
-};
-
 struct Spec {
   symbolic::Sizes sizes;
   std::vector<symbolic::Sizes> check_sizes;

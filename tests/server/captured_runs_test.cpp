@@ -1,4 +1,5 @@
 // Recorded runs complete the tasks of kernels whose sizes the text of a program does not give.
+#include "analysis/task/infer_task.h"
 #include "server/measured_text.h"
 #include "server/optimize/captured_runs.h"
 #include "server/optimize/project.h"
@@ -212,4 +213,17 @@ TEST_CASE("a comment wins over the run, and an extent that nobody allocates in s
   replace("namespace {\n", "namespace {\n// warpwright: " + kCount + " = 400\n");
   CHECK(kernel_of(facts_with(run.get(), text), "scaled").task.task.sizes ==
         symbolic::Sizes{{kCount, 400}});
+}
+
+TEST_CASE("a comment that is to be completed has what the run says") {
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch(1000, 4), 300e3}});
+  const std::string text = kProgram.substr(0, kProgram.find("int main"));
+  const analysis::FileFacts facts = facts_with(captures.run().get(), text);
+  const analysis::Kernel &kernel = kernel_of(facts, "scaled");
+  CHECK_FALSE(kernel.task.inferred);
+  CHECK(analysis::suggested_spec(kernel, kernel.task) ==
+        "// warpwright: n = 1000, doubled = 1\n"
+        "// warpwright: x: inout float[1024] normal, y: in float[1024] normal\n"
+        "// warpwright: launch grid(4) block(256)\n");
 }
