@@ -46,7 +46,7 @@ struct DescentPolicy::State {
   std::size_t next_start = 0, next_fallback = 0;
   std::vector<Change> changes;           ///< of the fastest so far, the best last
   std::optional<std::size_t> changes_of; ///< index of the tried variant that `changes` start from
-  std::vector<model::Plan> proposed;
+  std::vector<model::Plan> proposed;     ///< without moves
   std::string why;
 
   /// The proposal for a state; nullopt if the state has no plan, no kernel of this project, or a plan proposed before.
@@ -57,9 +57,11 @@ struct DescentPolicy::State {
     auto built = build_state(state, *buffers, facts);
     if (!built)
       return note(built.error());
-    if (built->kernels == 0 || std::ranges::find(proposed, built->plan) != proposed.end())
+    model::Plan bare = built->plan;
+    bare.moves.clear(); // other moves may end in the same plan
+    if (built->kernels == 0 || std::ranges::find(proposed, bare) != proposed.end())
       return std::nullopt;
-    proposed.push_back(built->plan);
+    proposed.push_back(std::move(bare));
     return TorchProposal{state, std::move(*built)};
   }
 
@@ -92,9 +94,9 @@ struct DescentPolicy::State {
   void learn_accuracy(const std::vector<TorchVariant> &tried) {
     for (const TorchVariant &variant : tried) {
       // A plan that rounds operands may be wrong for that.
-      const bool is_narrow = std::ranges::any_of(
-          variant.proposal.rewrites,
-          [](const std::string &words) { return words.starts_with(kNarrow); });
+      const bool is_narrow =
+          std::ranges::any_of(variant.proposal.rewrites,
+                              [](const std::string &words) { return words.starts_with(kNarrow); });
       if (variant.verdict.outcome != model::Outcome::WrongResult || is_narrow)
         continue;
       const int fast_math = variant.proposal.built.applied.fast_math;
@@ -222,12 +224,15 @@ struct DescentPolicy::State {
       if (channels_last && !facts.tf32)
         continue;
       planning::PlanChoices choices = base.choices;
-      for (auto &[name, choice] : choices.anchors)
-        if (choice.family == elements::kLibraryFamily)
-          choice.channels_last = channels_last;
       for (const Node &node : base.graph.nodes)
-        if (node.op == op::conv && !choices.anchors.contains(node.name))
-          choices.anchors[node.name] = {elements::kLibraryFamily, true, channels_last};
+        if (node.op == op::conv) {
+          planning::AnchorChoice &choice =
+              choices.anchors
+                  .try_emplace(node.name, planning::AnchorChoice{elements::kLibraryFamily})
+                  .first->second;
+          if (choice.family == elements::kLibraryFamily)
+            choice.channels_last = channels_last;
+        }
       if (choices != base.choices)
         changes.emplace_back(Change{base, weight * 0.9}).choices = std::move(choices);
     }
