@@ -140,8 +140,9 @@ struct CppForward {
   std::string obstacle;             ///< why forward cannot be replaced; empty: it can be
 };
 
-/// A C++ function over tensors that is the first part of another one (analysis/torch_cpp/cut.h): its places in the source
-/// of its task. The kernel's own places are those of the whole function in the file.
+/// A C++ function over tensors that is the first part of another one (analysis/torch_cpp/cut.h):
+/// its places in the source of its task. The kernel's own places are those of the whole function in
+/// the file.
 struct CppCut {
   Range range, name_range, body_range;
 };

@@ -100,7 +100,8 @@ void leave_single_sizes(json &regions) {
     const json &limits = region.at("limits");
     return limits.is_object() && limits.at("low") != limits.at("high");
   };
-  const bool has_range = std::ranges::any_of(regions, [&](const json &region) { return region.at("has_plan") && serves_range(region); });
+  const bool has_range = std::ranges::any_of(
+      regions, [&](const json &region) { return region.at("has_plan") && serves_range(region); });
   for (json &region : regions)
     if (has_range && region.at("limits").is_object() && !serves_range(region))
       region["has_plan"] = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <ranges>
 #include <set>
 
 namespace warpwright::regions {
@@ -21,6 +22,17 @@ bool has_unknown(const json &argument) {
 }
 
 bool has_tag(const Node &node, const char *tag) { return std::ranges::find(node.tags, tag) != node.tags.end(); }
+
+/// True if someone reads a result besides the first, as the log-sums of an attention.
+bool keeps_more(const Node &node) {
+  return std::ranges::any_of(node.results | std::views::drop(1),
+                             [](const Value &one) { return !one.name.empty(); });
+}
+
+/// True if the last argument, which says which results are wanted, leaves one out.
+bool leaves_out_results(const Node &node) {
+  return !node.args.empty() && std::ranges::find(node.args.back(), json(false)) != node.args.back().end();
+}
 
 /// Orders each writing node after all earlier nodes and before all later ones, which may read the memory it changes.
 void wait_for_writers(const Graph &graph, std::vector<std::set<std::size_t>> &users, std::vector<std::size_t> &waits) {
@@ -164,11 +176,11 @@ std::string reason_against(const Node &node) {
   for (const char *tag : kBadTags)
     if (has_tag(node, tag) && !attention_of(node.op, node.args)) // attention has the tag even without dropout
       return tag;
-  if (attention_of(node.op, node.args) && std::ranges::any_of(node.results.begin() + 1, node.results.end(), [](const Value &one) { return !one.name.empty(); }))
+  if (attention_of(node.op, node.args) && keeps_more(node))
     return "keeps what its gradient needs";
   if (node.op.starts_with("aten._scaled_dot_product_") && node.op.contains("_backward")) // no plan may call it
     return "is the gradient of an attention";
-  if (node.op.starts_with("aten.convolution_backward") && std::ranges::find(node.args.back(), json(false)) != node.args.back().end())
+  if (node.op.starts_with("aten.convolution_backward") && leaves_out_results(node))
     return "gives no tensor for one of its results";
   if (node.op.starts_with("aten.as_strided"))
     return "depends on how its argument lies in memory";

@@ -198,7 +198,8 @@ public:
     std::set<std::size_t> found;
     for (const std::size_t index : region)
       for (const std::string &name : read_values(graph_.nodes[index]))
-        if (const std::size_t maker = maker_.at(name); is_constant(maker) && device_of(graph_.nodes[maker]) == device)
+        if (const std::size_t maker = maker_.at(name);
+            is_constant(maker) && device_of(graph_.nodes[maker]) == device)
           add(maker, found);
     return found;
   }
@@ -216,8 +217,10 @@ private:
     if (known != known_.end())
       return known->second;
     const Node &node = graph_.nodes[index];
-    return known_[index] = reason_against(node).empty() && std::ranges::all_of(node.results, is_vector) &&
-                           std::ranges::all_of(read_values(node), [&](const std::string &name) { return is_constant(maker_.at(name)); });
+    const auto is_constant_value = [&](const std::string &name) { return is_constant(maker_.at(name)); };
+    return known_[index] = reason_against(node).empty() &&
+                           std::ranges::all_of(node.results, is_vector) &&
+                           std::ranges::all_of(read_values(node), is_constant_value);
   }
 
   static bool is_vector(const Value &value) {

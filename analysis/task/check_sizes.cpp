@@ -134,8 +134,8 @@ choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft, const symbo
   return chosen;
 }
 
-/// The error of a sum of `length` terms of size 1 grows at least with the square root of the length, and blocked summation
-/// achieves that (Higham, Accuracy and Stability, 4.2).
+/// The error of a sum of `length` terms of size 1 grows at least with the square root of the
+/// length, and blocked summation achieves that (Higham, Accuracy and Stability, 4.2).
 model::Tolerance tolerance_of(const model::Task &task, const KernelRanges &ranges) {
   double epsilon = 0;
   for (const model::Buffer &buffer : task.buffers)

@@ -142,16 +142,31 @@ private:
       return before_.written.contains(one);
     };
     return first_ && before_.operators >= kFewestOperators && !before_.leaves &&
-           !before_.has_lambda &&
+           !before_.has_lambda && !declares_others_ &&
            std::ranges::none_of(function_.parameters(), is_parameter_written);
   }
 
   void add_declared(const clang::Decl &declaration, const clang::DeclStmt &statement) {
+    const auto *variable = dyn_cast<clang::VarDecl>(&declaration);
+    declares_others_ = declares_others_ || !variable || !is_value(*variable);
     if (const auto *parts = dyn_cast<clang::DecompositionDecl>(&declaration))
       for (const clang::BindingDecl *part : parts->bindings())
         declared_[part] = &statement;
-    else if (const auto *variable = dyn_cast<clang::VarDecl>(&declaration))
+    else if (variable)
       declared_[variable] = &statement;
+  }
+
+  /// False for objects that may matter by being there, as torch::NoGradGuard.
+  static bool is_value(const clang::VarDecl &variable) {
+    constexpr std::array<std::string_view, 7> kValues = {
+        "ArrayRef", "Device", "Scalar", "TensorOptions", "basic_string", "optional", "vector"};
+    const clang::QualType type = variable.getType().getNonReferenceType();
+    const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    return !variable.isInvalidDecl() && !variable.isStaticLocal() &&
+           (type->isArithmeticType() || type->isEnumeralType() || is_tensor(type) ||
+            gives_tensors(type) ||
+            (record &&
+             std::ranges::find(kValues, std::string_view(record->getName())) != kValues.end()));
   }
 
   /// Finds the tensors that the other statements read, and the numbers whose declarations are repeated for them.
@@ -173,13 +188,21 @@ private:
       if (!found->second->isSingleDecl() || before_.written.contains(variable) ||
           initial.operators > 0)
         return false; // lists of tensors, and numbers that are counted up
-      repeated_.insert(found->second);
+      repeated_.push_back(found->second);
       open.insert(open.end(), initial.read.begin(), initial.read.end());
     }
-    std::ranges::sort(tensors_, {}, [&](const clang::ValueDecl *one) {
+    std::ranges::sort(tensors_, {}, [](const clang::ValueDecl *one) {
       return one->getLocation().getRawEncoding();
     });
-    return !tensors_.empty();
+    std::ranges::sort(repeated_, {}, [](const clang::DeclStmt *one) {
+      return one->getBeginLoc().getRawEncoding();
+    });
+    // A tensor of the part may share memory with a parameter, and one that kernels gave does not.
+    const auto is_written = [&](const clang::ValueDecl *one) {
+      return after_.written.contains(one);
+    };
+    return !tensors_.empty() && std::ranges::none_of(tensors_, is_written) &&
+           std::ranges::none_of(function_.parameters(), is_written);
   }
 
   std::optional<std::string> written() const {
@@ -224,8 +247,9 @@ private:
   static std::size_t with_comments(const std::string &text, std::size_t at) {
     while (at > 1) {
       const std::size_t above = text.rfind('\n', at - 2) + 1; // 0 for the first line
-      const std::size_t word = text.find_first_not_of(" \t", above);
-      if (!std::string_view(text).substr(word).starts_with("//"))
+      const std::string_view line = std::string_view(text).substr(above, at - above);
+      if (const std::size_t word = line.find_first_not_of(" \t");
+          word == line.npos || !line.substr(word).starts_with("//"))
         break;
       at = above;
     }
@@ -245,7 +269,8 @@ private:
   Survey before_, after_;
   std::map<const clang::ValueDecl *, const clang::DeclStmt *> declared_; ///< before the cut
   std::vector<const clang::ValueDecl *> tensors_;
-  std::set<const clang::DeclStmt *> repeated_;
+  std::vector<const clang::DeclStmt *> repeated_;
+  bool declares_others_ = false; ///< before the cut
 };
 
 } // namespace

@@ -2,8 +2,9 @@
 // operator whose result has a size, or is a number, that depends on the values of a tensor.
 //
 // These statements become a function of their own, `NAME_before`, which is optimized like any other. It gives the
-// tensors that the other statements read. Functions with early returns before that operator, or that assign to a
-// parameter there, are not cut. Thread: the unit's thread.
+// tensors that the other statements read. A function is not cut if it may return earlier, assigns
+// to a parameter, writes into such a tensor, or declares an object that may matter by being there.
+// Thread: the unit's thread.
 #pragma once
 
 #include "analysis/torch_cpp/functions.h"

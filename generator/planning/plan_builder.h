@@ -47,7 +47,7 @@ struct BuiltPlan {
   model::Graph graph; ///< as partitioned, with copies and layouts
   std::vector<BuiltRegion> regions;
   PlanChoices applied; ///< differs from the request where a family could not write a region
-  JoinedSteps joined;
+  JoinedSteps joined;  ///< launches that became one
   int kernels = 0;                ///< launches of our own kernels
   std::vector<std::string> notes; ///< families that could not write a region, and why
 };

@@ -113,6 +113,9 @@ TEST_CASE("a function is left whole where a part would mean something else or ga
        {std::pair("auto share", "if (rows > 4) return w;\n  auto share"), // may end earlier
         {"auto p = torch::softmax", "w = w * 2;\n  auto p = torch::softmax"},
         {"auto p = torch::softmax", "w.mul_(2);\n  auto p = torch::softmax"},
+        {"auto p = torch::softmax", "torch::NoGradGuard guard;\n  auto p = torch::softmax"},
+        {"return counts", "most.add_(1);\n  return counts"}, // may be memory of a parameter
+        {"return counts", "w.add_(1);\n  return counts"},    // likewise
         {"const auto rows = x.size(0);", "auto rows = x.size(0); rows += 2;"},
         {"torch::softmax(torch::matmul(x, w), 1)", "x"},
         {"auto share = 1.0 / rows;", "auto share = torch::zeros({2}).chunk(2);"},
