@@ -13,13 +13,14 @@ namespace warpwright::cli {
 namespace {
 
 /// Parses a file. Runs inside a guard (analysis/guard).
-analysis::FileFacts facts_of(Input input, const server::CapturedRun *run, const std::optional<analysis::Spec> &spec) {
+analysis::FileFacts facts_of(Input input, const server::RunsOfFile &runs,
+                             const std::optional<analysis::Spec> &spec) {
   input.facts = analysis::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
                     : analysis::analyze(input.file, input.settings.parse);
-  server::complete_tasks(input.facts, input.file.text, input.settings, run, spec);
+  server::complete_tasks(input.facts, input.file.text, input.settings, runs, spec);
   analysis::add_torch_functions(input.file, input.settings.parse, input.facts,
-                                 spec.value_or(analysis::Spec{}));
+                                spec.value_or(analysis::Spec{}));
   return std::move(input.facts);
 }
 
@@ -48,13 +49,13 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
   input.file = {std::filesystem::absolute(path).lexically_normal().string(), *text};
   input.settings = settings_.read(input.file.path);
   if (analysis::is_python(input.file.path)) {
-    input.facts =
-        analysis::module_facts(input.file.path, input.file.text, config::real_disk());
+    input.facts = analysis::module_facts(input.file.path, input.file.text, config::real_disk());
   } else {
     Result<analysis::FileFacts> facts =
-        analysis::guarded(analysis::kCommandLimits, [input, run = settings_.captured(input.file.path), spec = spec_] {
-          return Result<analysis::FileFacts>(facts_of(input, run.get(), spec));
-        });
+        analysis::guarded(analysis::kCommandLimits,
+                          [input, runs = settings_.captured(input.file.path), spec = spec_] {
+                            return Result<analysis::FileFacts>(facts_of(input, runs, spec));
+                          });
     input.facts = facts ? std::move(*facts) : analysis::scanned_facts(input.file, facts.error());
   }
   const std::vector<std::string> &disabled = input.settings.project.disabled_rules;

@@ -277,7 +277,7 @@ private:
   /// the file.
   analysis::FileFacts completed(analysis::FileFacts facts, const std::string &text,
                                 const config::FileSettings &settings) {
-    complete_tasks(facts, text, settings, project_settings_.captured(facts.path).get());
+    complete_tasks(facts, text, settings, project_settings_.captured(facts.path));
     add_torch(stub_facts(facts.path, text, settings.parse)->torch, facts);
     return facts;
   }

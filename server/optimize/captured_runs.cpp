@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <ranges>
 
 namespace warpwright::server {
 namespace {
@@ -112,30 +114,33 @@ std::uint64_t extent_of(const capture::Pointer &pointer, const capture::Launch &
 
 } // namespace
 
-std::shared_ptr<const CapturedRun> CapturedRuns::of(const std::string &file) {
+RunsOfFile CapturedRuns::of(const std::string &file) {
+  constexpr std::size_t kMostRuns = 8; // each is read whole
   fs::path captures = folder_;
   if (captures.empty()) {
     const auto own = capture::captures_folder();
     if (!own)
-      return nullptr;
+      return {};
     captures = *own;
   }
+  std::vector<std::pair<capture::RunFacts, fs::path>> found;
   std::error_code error;
-  std::optional<std::pair<fs::path, capture::RunFacts>> newest;
   for (const fs::directory_entry &entry : fs::directory_iterator(captures, error))
     if (auto run = capture::read_run(entry.path()); run && may_belong(run->folder, file))
-      if (!newest ||
-          std::pair(newest->second.started, newest->first) < std::pair(run->started, entry.path()))
-        newest = {entry.path(), std::move(*run)};
-  if (!newest)
-    return nullptr;
-  const auto written = fs::last_write_time(newest->first / capture::kRunFile, error);
-  return known_.with([&](auto &known) {
-    Known &one = known[newest->first];
-    if (!one.run || one.written != written)
-      one = {written, read(newest->first, newest->second)};
-    return one.run;
-  });
+      found.emplace_back(std::move(*run), entry.path());
+  std::ranges::sort(found, std::ranges::greater(),
+                    [](const auto &one) { return std::pair(one.first.started, one.second); });
+  RunsOfFile runs;
+  for (const auto &[facts, folder] : found | std::views::take(kMostRuns)) {
+    const auto written = fs::last_write_time(folder / capture::kRunFile, error);
+    runs.push_back(known_.with([&](auto &known) {
+      Known &one = known[folder];
+      if (!one.run || one.written != written)
+        one = {written, read(folder, facts)};
+      return one.run;
+    }));
+  }
+  return runs;
 }
 
 std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,

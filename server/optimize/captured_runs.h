@@ -1,7 +1,7 @@
 // What recorded runs (`warpwright capture`) say of a file's kernels: the values of their parameters, their time.
 //
 // A run belongs to a file if it was started in the file's folder, in a folder above it, or in one below it (a build
-// folder). The newest one counts. Kernels are matched by their names without namespaces and template arguments, by the
+// folder). Of these the newest that launched a kernel counts for it. Kernels are matched by their names without namespaces and template arguments, by the
 // number of their parameters and by the parameters' sizes. Thread: any.
 #pragma once
 
@@ -18,13 +18,16 @@ struct CapturedRun {
   std::multimap<std::string, capture::Line<capture::Launch>> launches; ///< by the kernel's name
 };
 
+/// The newest first.
+using RunsOfFile = std::vector<std::shared_ptr<const CapturedRun>>;
+
 class CapturedRuns {
 public:
   /// @param folder of the captures; empty: the user's own
   explicit CapturedRuns(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
-  /// The newest run of the program that a file belongs to; null: none was recorded.
-  std::shared_ptr<const CapturedRun> of(const std::string &file);
+  /// The newest runs that may be of the program that a file belongs to.
+  RunsOfFile of(const std::string &file);
 
 private:
   struct Known {

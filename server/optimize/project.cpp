@@ -5,21 +5,23 @@
 namespace warpwright::server {
 
 void complete_tasks(analysis::FileFacts &facts, const std::string &text,
-                    const config::FileSettings &settings, const CapturedRun *run,
+                    const config::FileSettings &settings, const RunsOfFile &runs,
                     const std::optional<analysis::Spec> &given) {
   std::unique_ptr<analysis::ParsedUnit> unit;
   std::optional<analysis::HostProgram> program;
   for (analysis::Kernel &kernel : facts.kernels) {
     analysis::Spec spec;
-    if (run)
-      kernel.captured = captured_time(*run, kernel.name);
+    const CapturedRun *run = nullptr;
+    for (const auto &one : runs)
+      if (!run && (kernel.captured = captured_time(*one, kernel.name)))
+        run = one.get();
     for (const analysis::MissingFact &fact : kernel.task.missing)
       if (const auto size = settings.project.sizes.find(fact.name);
           size != settings.project.sizes.end())
         spec.sizes.insert(*size);
     if (given)
       analysis::merge(spec, *given);
-    const bool has_run = kernel.captured && !kernel.task.missing.empty();
+    const bool has_run = run && !kernel.task.missing.empty();
     if ((!given && spec.sizes.empty() && !has_run) || kernel.slice.empty())
       continue;
     if (!unit)

@@ -14,10 +14,8 @@ public:
   config::FileSettings read(const std::string &path) {
     return reader_.with([&](config::SettingsReader &reader) { return reader.read(path); });
   }
-  /// The newest recorded run of the file's program; null: there is none.
-  std::shared_ptr<const CapturedRun> captured(const std::string &path) {
-    return captures_.of(path);
-  }
+  /// Recorded runs of the file's program, the newest first.
+  RunsOfFile captured(const std::string &path) { return captures_.of(path); }
 
 private:
   Exclusive<config::SettingsReader> reader_;
@@ -25,10 +23,9 @@ private:
 };
 
 /// Infers the tasks of `facts` again where .warpwright.toml, a recorded run or `given` adds what the source of `text`
-/// lacks. `given` has priority. Also sets the kernels' times in the run.
-/// @param run may be null
+/// lacks. `given` has priority. Also sets each kernel's time in the newest of the `runs` that launched it.
 void complete_tasks(analysis::FileFacts &facts, const std::string &text,
-                    const config::FileSettings &settings, const CapturedRun *run,
+                    const config::FileSettings &settings, const RunsOfFile &runs,
                     const std::optional<analysis::Spec> &given = std::nullopt);
 
 } // namespace warpwright::server

@@ -93,16 +93,14 @@ struct Captures {
         process.parent_path() / capture::kRunFile,
         capture::to_text(capture::RunFacts{{"./main", "input"}, folder, started, 0})));
   }
-  std::shared_ptr<const CapturedRun> run() {
-    return CapturedRuns(path / "captures").of((program() / "main.cu").string());
-  }
+  RunsOfFile run() { return CapturedRuns(path / "captures").of((program() / "main.cu").string()); }
 
   fs::path path;
 };
 
-analysis::FileFacts facts_with(const CapturedRun *run, const std::string &text = kProgram) {
+analysis::FileFacts facts_with(const RunsOfFile &runs, const std::string &text = kProgram) {
   analysis::FileFacts facts = analysis::analyze({"/program/main.cu", text});
-  complete_tasks(facts, text, {}, run);
+  complete_tasks(facts, text, {}, runs);
   return facts;
 }
 
@@ -116,14 +114,14 @@ const analysis::Kernel &kernel_of(const analysis::FileFacts &facts, const std::s
 
 TEST_CASE("what the text does not give comes from the run: sizes, numbers, extents") {
   Captures captures;
-  CHECK_FALSE(captures.run());
+  CHECK(captures.run().empty());
   captures.add("one", captures.program() / "build", "2026-11-26T10:00:00Z",
                {{launch(1000, 4), 300e3},
                 {{.kernel = "_Z5otherPf", .grid = {1, 1, 1}, .block = {32, 1, 1}}, 100e3}});
-  const auto run = captures.run();
-  REQUIRE(run);
-  CHECK_FALSE(kernel_of(facts_with(nullptr), "scaled").task.inferred);
-  const analysis::FileFacts facts = facts_with(run.get());
+  const auto runs = captures.run();
+  REQUIRE(runs.size() == 1);
+  CHECK_FALSE(kernel_of(facts_with({}), "scaled").task.inferred);
+  const analysis::FileFacts facts = facts_with(runs);
   const analysis::Kernel &kernel = kernel_of(facts, "scaled");
   REQUIRE(kernel.task.inferred);
   CHECK(kernel.task.task.sizes == symbolic::Sizes{{kCount, 1000}});
@@ -148,7 +146,7 @@ TEST_CASE("a size is also known where the program passes what it computes from i
   std::string text = kProgram;
   const std::string arguments = "(x, y, count, 0.5f";
   text.replace(text.find(arguments), arguments.size(), "(x, y, 2 * count + 1, 0.5f");
-  CHECK(kernel_of(facts_with(captures.run().get(), text), "scaled").task.task.sizes ==
+  CHECK(kernel_of(facts_with(captures.run(), text), "scaled").task.task.sizes ==
         symbolic::Sizes{{kCount, 1000}});
 }
 
@@ -160,14 +158,15 @@ TEST_CASE("a launch of another shape, or with other parameters, says nothing") {
                                        }()}) {
     Captures captures;
     captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{other, 300e3}});
-    const analysis::FileFacts facts = facts_with(captures.run().get());
+    const analysis::FileFacts facts = facts_with(captures.run());
     const analysis::Kernel &kernel = kernel_of(facts, "scaled");
     CHECK_FALSE(kernel.task.inferred);
     CHECK(kernel.captured);
   }
 }
 
-TEST_CASE("the newest run that was started near the file counts, and its longest launch") {
+TEST_CASE("the newest run that was started near the file and launched the kernel counts, and its "
+          "longest launch") {
   Captures captures;
   captures.add("old", captures.program(), "2026-11-25T10:00:00Z", {{launch(500, 2), 300e3}});
   captures.add("new", captures.program(), "2026-11-26T10:00:00Z",
@@ -176,10 +175,12 @@ TEST_CASE("the newest run that was started near the file counts, and its longest
                {{launch(700, 3), 300e3}});
   captures.add("unknown", "", "2026-11-28T10:00:00Z", {{launch(700, 3), 300e3}});
   captures.add("at the root", "/", "2026-11-28T10:00:00Z", {{launch(700, 3), 300e3}});
-  CHECK(kernel_of(facts_with(captures.run().get()), "scaled").task.task.sizes ==
+  CHECK(kernel_of(facts_with(captures.run()), "scaled").task.task.sizes ==
         symbolic::Sizes{{kCount, 2000}});
+  captures.add("of another program", captures.path, "2026-11-30T10:00:00Z",
+               {{{.kernel = "_Z6othersv"}, 300e3}});
   captures.add("newest", captures.path, "2026-11-29T10:00:00Z", {{launch(300, 2), 300e3}});
-  CHECK(kernel_of(facts_with(captures.run().get()), "scaled").task.task.sizes ==
+  CHECK(kernel_of(facts_with(captures.run()), "scaled").task.task.sizes ==
         symbolic::Sizes{{kCount, 300}});
 }
 
@@ -201,9 +202,9 @@ TEST_CASE("a comment wins over the run, and an extent that nobody allocates in s
   replace("  cudaMalloc(&y, count * sizeof(float));\n", "");
   replace("int read_count", "void take(float **x, float **y);\nint read_count");
   replace("x[i] = y[i]", "x[i] += y[(int)x[i]]");
-  const auto run = captures.run();
+  const auto runs = captures.run();
   const auto extent = [&](const std::string &name) {
-    const analysis::FileFacts facts = facts_with(run.get(), text);
+    const analysis::FileFacts facts = facts_with(runs, text);
     const auto &buffers = kernel_of(facts, "scaled").task.task.buffers;
     const auto found = std::ranges::find(buffers, name, &model::Buffer::name);
     return found == buffers.end() ? "none" : found->extent.text();
@@ -211,7 +212,7 @@ TEST_CASE("a comment wins over the run, and an extent that nobody allocates in s
   CHECK(extent("x") == "1024");
   CHECK(extent("y") == "15000");
   replace("namespace {\n", "namespace {\n// warpwright: " + kCount + " = 400\n");
-  CHECK(kernel_of(facts_with(run.get(), text), "scaled").task.task.sizes ==
+  CHECK(kernel_of(facts_with(runs, text), "scaled").task.task.sizes ==
         symbolic::Sizes{{kCount, 400}});
 }
 
@@ -219,7 +220,7 @@ TEST_CASE("a comment that is to be completed has what the run says") {
   Captures captures;
   captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch(1000, 4), 300e3}});
   const std::string text = kProgram.substr(0, kProgram.find("int main"));
-  const analysis::FileFacts facts = facts_with(captures.run().get(), text);
+  const analysis::FileFacts facts = facts_with(captures.run(), text);
   const analysis::Kernel &kernel = kernel_of(facts, "scaled");
   CHECK_FALSE(kernel.task.inferred);
   CHECK(analysis::suggested_spec(kernel, kernel.task) ==
