@@ -1,5 +1,7 @@
 #include "analysis/torch_cpp/cut.h"
 
+#include "support/words.h"
+
 #include <clang/AST/RecursiveASTVisitor.h>
 
 #include <algorithm>
@@ -47,7 +49,12 @@ const clang::ValueDecl *variable_of(const clang::Expr *expression) {
   return reference ? reference->getDecl() : nullptr;
 }
 
-/// What a run of statements does.
+/// Name of the function that a cut makes.
+std::string cut_name(const clang::FunctionDecl &function) {
+  return function.getNameAsString() + "_before";
+}
+
+/// Facts about a run of statements: what they call, read and write.
 class Survey : public clang::RecursiveASTVisitor<Survey> {
 public:
   bool VisitCallExpr(clang::CallExpr *call) {
@@ -112,11 +119,11 @@ public:
 
   std::optional<Cut> run() {
     const auto *body = dyn_cast<clang::CompoundStmt>(function_.getBody());
-    if (!body || !find_place(*body) || !find_crossing())
+    if (!body || find_function(unit_, cut_name(function_)) || !find_place(*body) ||
+        !find_crossing())
       return std::nullopt;
     auto text = written();
-    return text ? std::optional(
-                      Cut{cut_name(function_.getNameAsString()), data_operator_, std::move(*text)})
+    return text ? std::optional(Cut{cut_name(function_), data_operator_, std::move(*text)})
                 : std::nullopt;
   }
 
@@ -220,17 +227,15 @@ private:
                       start = with_comments(text, text.rfind('\n', whole->begin) + 1);
     if (cut <= body->begin || cut > first->begin)
       return std::nullopt; // two statements in one line
-    std::string names, types, arguments, repeated;
-    for (const clang::ValueDecl *one : tensors_) {
-      names += (names.empty() ? "" : ", ") + one->getNameAsString();
-      types += types.empty() ? "at::Tensor" : ", at::Tensor";
-    }
-    for (const clang::ParmVarDecl *one : function_.parameters())
-      arguments += (arguments.empty() ? "" : ", ") + one->getNameAsString();
+    const auto name_of = [](const clang::ValueDecl *one) { return one->getNameAsString(); };
+    const std::string names = joined(tensors_, ", ", name_of),
+                      types = joined(tensors_, ", ", [](auto) { return "at::Tensor"; }),
+                      arguments = joined(function_.parameters(), ", ", name_of);
+    std::string repeated;
     for (const clang::DeclStmt *one : repeated_)
       repeated += "  " + std::string(unit_.text_of(one->getSourceRange())) + "\n";
     const bool is_one = tensors_.size() == 1;
-    const std::string before = cut_name(function_.getNameAsString());
+    const std::string before = cut_name(function_);
     const std::string call = before + "(" + arguments + ");\n";
     const std::string part = spec_lines(text.substr(start, whole->begin - start)) + "static " +
                              (is_one ? types : "std::tuple<" + types + ">") + " " + before +
@@ -275,7 +280,15 @@ private:
 
 } // namespace
 
-std::string cut_name(std::string_view function) { return std::string(function) + "_before"; }
+bool is_cut(const clang::FunctionDecl &function) {
+  Survey survey;
+  survey.TraverseStmt(function.getBody());
+  return !survey.data_operator.empty() &&
+         std::ranges::any_of(survey.read, [&](const clang::ValueDecl *one) {
+           return llvm::isa<clang::FunctionDecl>(one) && one->getDeclName().isIdentifier() &&
+                  one->getName() == cut_name(function);
+         });
+}
 
 std::optional<Cut> cut_of(const ParsedUnit &unit, const clang::FunctionDecl &function) {
   return Cutting(unit, function).run();

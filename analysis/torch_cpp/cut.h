@@ -20,7 +20,7 @@ struct Cut {
 /// nullopt: the function can be traced as far as is known, or it cannot be cut with a gain.
 std::optional<Cut> cut_of(const ParsedUnit &unit, const clang::FunctionDecl &function);
 
-/// Name of the function that a cut makes.
-std::string cut_name(std::string_view function);
+/// True if the function has been cut: it calls its first part, and has an operator without a trace.
+bool is_cut(const clang::FunctionDecl &function);
 
 } // namespace warpwright::analysis::torch_cpp

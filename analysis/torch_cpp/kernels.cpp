@@ -129,7 +129,7 @@ void add_torch_functions(const SourceFile &file, const ParseSettings &settings, 
   if (!unit)
     return;
   for (const clang::FunctionDecl *function : torch_functions(**unit)) {
-    if (find_function(**unit, cut_name(function->getNameAsString())))
+    if (is_cut(*function))
       continue; // its first statements are a function already, and the others have no trace
     const clang::FunctionDecl *own = as_written(**unit, *function);
     Inputs inputs = inputs_of(**unit, own ? *own : *function, extra);

@@ -2,6 +2,7 @@
 #include "analysis/torch_cpp/kernels.h"
 #include "tests/analysis/torch_cpp/task_text.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 namespace warpwright::analysis {
@@ -123,6 +124,14 @@ TEST_CASE("a function is left whole where a part would mean something else or ga
     CAPTURE(by);
     CHECK(only_kernel(with(kFile, what, by)) == "counted");
   }
+}
+
+TEST_CASE("a function of the user's with the name of a part hides nothing") {
+  const std::string own = "torch::Tensor counted_before(torch::Tensor x);\n"
+                          "torch::Tensor counted_before(torch::Tensor x) { return x + 1; }\n";
+  const FileFacts facts =
+      facts_of(with(kFile, "namespace scores {\n", "namespace scores {\n" + own));
+  CHECK(std::ranges::count(facts.kernels, "counted", &Kernel::name) == 1);
 }
 
 } // namespace warpwright::analysis
