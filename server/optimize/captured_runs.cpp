@@ -1,5 +1,7 @@
 #include "server/optimize/captured_runs.h"
 
+#include "support/words.h"
+
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <llvm/Demangle/Demangle.h>
@@ -45,17 +47,15 @@ bool may_belong(const fs::path &folder, const fs::path &file) {
          is_above_or_same(file.parent_path(), folder);
 }
 
-std::string joined_command(const std::vector<std::string> &command) {
-  std::string text;
-  for (const std::string &word : command)
-    text += (text.empty() ? "" : " ") + word;
+std::string command_text(const std::vector<std::string> &command) {
   constexpr std::size_t kMost = 80;
+  const std::string text = joined(command, " ");
   return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
 }
 
 std::shared_ptr<const CapturedRun> read(const fs::path &folder, const capture::RunFacts &facts) {
   auto run = std::make_shared<CapturedRun>();
-  run->source = "the run of " + joined_command(facts.command) + " on " +
+  run->source = "the run of " + command_text(facts.command) + " on " +
                 facts.started.substr(0, std::strlen("2026-11-26"));
   for (const fs::path &path : capture::process_folders(folder))
     if (auto process = capture::read_process(path)) {
@@ -123,24 +123,31 @@ RunsOfFile CapturedRuns::of(const std::string &file) {
       return {};
     captures = *own;
   }
-  std::vector<std::pair<capture::RunFacts, fs::path>> found;
-  std::error_code error;
-  for (const fs::directory_entry &entry : fs::directory_iterator(captures, error))
-    if (auto run = capture::read_run(entry.path()); run && may_belong(run->folder, file))
-      found.emplace_back(std::move(*run), entry.path());
-  std::ranges::sort(found, std::ranges::greater(),
-                    [](const auto &one) { return std::pair(one.first.started, one.second); });
-  RunsOfFile runs;
-  for (const auto &[facts, folder] : found | std::views::take(kMostRuns)) {
-    const auto written = fs::last_write_time(folder / capture::kRunFile, error);
-    runs.push_back(known_.with([&](auto &known) {
-      Known &one = known[folder];
-      if (!one.run || one.written != written)
-        one = {written, read(folder, facts)};
-      return one.run;
-    }));
-  }
-  return runs;
+  return known_.with([&](auto &known) {
+    std::vector<std::pair<fs::path, Known *>> found;
+    std::error_code error;
+    for (const fs::directory_entry &entry : fs::directory_iterator(captures, error)) {
+      Known &one = known[entry.path()];
+      if (!one.facts)
+        if (auto facts = capture::read_run(entry.path()))
+          one.facts = std::move(*facts);
+      if (one.facts && may_belong(one.facts->folder, file))
+        found.emplace_back(entry.path(), &one);
+    }
+    std::ranges::sort(found, std::ranges::greater(), [](const auto &one) {
+      return std::pair(one.second->facts->started, one.first);
+    });
+    RunsOfFile runs;
+    for (const auto &[folder, one] : found | std::views::take(kMostRuns)) {
+      const auto written = fs::last_write_time(folder / capture::kRunFile, error);
+      if (!one->run || one->written != written) { // it is written again when the program ends
+        one->written = written;
+        one->run = read(folder, *one->facts);
+      }
+      runs.push_back(one->run);
+    }
+    return runs;
+  });
 }
 
 std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,

@@ -31,8 +31,9 @@ public:
 
 private:
   struct Known {
+    std::optional<capture::RunFacts> facts; ///< nullopt: not written yet, or no capture
     std::filesystem::file_time_type written{};
-    std::shared_ptr<const CapturedRun> run;
+    std::shared_ptr<const CapturedRun> run; ///< null: not read yet
   };
   std::filesystem::path folder_;
   Exclusive<std::map<std::filesystem::path, Known>> known_; ///< by the folder of a capture
