@@ -1,5 +1,6 @@
 #include "regions/program.h"
 
+#include "regions/constants.h"
 #include "regions/index_limit.h"
 #include "regions/padding.h"
 #include "regions/partition.h"
@@ -182,57 +183,6 @@ bool has_grouped_heads(const Node &node, const std::map<std::string, const Value
   return heads(0) != heads(1);
 }
 
-/// Nodes that make vectors of constants which the region reads: positions, indices, tables. A region computes these
-/// itself: they cost nothing, and inputs drawn instead could lie outside of what they index.
-class Constants {
-public:
-  Constants(const Graph &graph, const std::set<std::size_t> &inside) : graph_(graph), inside_(inside) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-      for (const Value &result : graph.nodes[i].results)
-        maker_[result.name] = i;
-  }
-
-  /// In the graph's order, all of them on the device of the region's first node.
-  std::set<std::size_t> read_by(const std::vector<std::size_t> &region) {
-    const std::string device = device_of(graph_.nodes[region.front()]);
-    std::set<std::size_t> found;
-    for (const std::size_t index : region)
-      for (const std::string &name : read_values(graph_.nodes[index]))
-        if (const std::size_t maker = maker_.at(name);
-            is_constant(maker) && device_of(graph_.nodes[maker]) == device)
-          add(maker, found);
-    return found;
-  }
-
-private:
-  void add(std::size_t index, std::set<std::size_t> &found) const {
-    if (inside_.contains(index) || !found.insert(index).second)
-      return;
-    for (const std::string &name : read_values(graph_.nodes[index]))
-      add(maker_.at(name), found);
-  }
-
-  bool is_constant(std::size_t index) {
-    const auto known = known_.find(index);
-    if (known != known_.end())
-      return known->second;
-    const Node &node = graph_.nodes[index];
-    const auto is_constant_value = [&](const std::string &name) { return is_constant(maker_.at(name)); };
-    return known_[index] = reason_against(node).empty() &&
-                           std::ranges::all_of(node.results, is_vector) &&
-                           std::ranges::all_of(read_values(node), is_constant_value);
-  }
-
-  static bool is_vector(const Value &value) {
-    return std::ranges::count_if(value.type.shape, [](std::int64_t extent) { return extent != 1; }) <= 1;
-  }
-
-  const Graph &graph_;
-  const std::set<std::size_t> &inside_;
-  std::map<std::string, std::size_t> maker_;
-  std::map<std::size_t, bool> known_;
-};
-
 /// Numbers the inputs as the operators read them, which the order of removed padding may have changed.
 void order_inputs(Program &program) {
   const std::size_t count = program.inputs.size();
@@ -268,7 +218,7 @@ void order_inputs(Program &program) {
 
 Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &region) {
   const std::set<std::size_t> inside(region.begin(), region.end());
-  const std::set<std::size_t> constants = Constants(graph, inside).read_by(region);
+  const std::set<std::size_t> constants = constants_of(graph, region);
   std::vector<std::size_t> indices(constants.begin(), constants.end());
   indices.insert(indices.end(), region.begin(), region.end());
   std::set<std::string> made;

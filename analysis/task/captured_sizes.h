@@ -9,7 +9,7 @@ namespace warpwright::analysis {
 /// The value of a root for which an integer parameter is what it was in the run; nullopt: no parameter tells it.
 std::optional<std::int64_t> captured_size(const std::string &root, const LaunchDraft &draft, const Spec &spec);
 
-/// Whether the launch that was read from the host code has the grid and the block of the run.
+/// True if the host code, as it was read, launches the kernel with the grid and the block of the run.
 bool is_launched_as(const model::Task &task, const CapturedLaunch &captured);
 
 } // namespace warpwright::analysis

@@ -85,7 +85,7 @@ private:
     return value.evaluate({}).value_or(1);
   }
 
-  /// Whether both kernels can run with the same number of threads in a block.
+  /// True if both kernels can run with the same number of threads in a block.
   bool fit(const model::LaunchStep &one, const model::LaunchStep &other) const {
     const bool take_fewer =
         bodies_.at(one.kernel).takes_fewer && bodies_.at(other.kernel).takes_fewer;

@@ -57,7 +57,7 @@ model::Shape strides_in(const model::Shape &shape, const model::Shape &order) {
   return strides;
 }
 
-/// Whether the dimensions of a view lie in memory in this order. Gaps between rows are allowed.
+/// True if the dimensions of a view lie in memory in this order. Gaps between rows are allowed.
 bool lies_in(const elements::MemoryView &view, const model::Shape &order) {
   std::int64_t least = 1;
   for (std::size_t i = order.size(); i-- > 0;) {

@@ -104,14 +104,16 @@ bool Partition::reaches(int from, int to, bool directly) const {
 
 bool Partition::related(const Draft &a, const Draft &b) const {
   if (siblings_) {
-    const auto named = [&](const std::string &value) { return siblings_->find(value); };
-    return std::ranges::any_of(a.members, [&](const std::string &one) {
-      return named(one) != siblings_->end() &&
-             std::ranges::any_of(b.members, [&](const std::string &other) {
-               return named(other) != siblings_->end() &&
-                      named(other)->second == named(one)->second;
-             });
-    });
+    const auto names_of = [&](const Draft &draft) {
+      std::set<std::string> names;
+      for (const std::string &value : draft.members)
+        if (const auto named = siblings_->find(value); named != siblings_->end())
+          names.insert(named->second);
+      return names;
+    };
+    const std::set<std::string> names = names_of(a);
+    return std::ranges::any_of(names_of(b),
+                               [&](const std::string &name) { return names.contains(name); });
   }
   const std::int64_t elements = model::elements_of(node(*a.members.begin()).type().shape);
   if (elements <= 1 << 14)

@@ -10,7 +10,7 @@ namespace warpwright::planning {
 /// Limit, in units of recompute_cost, for an element that is computed again, or for each element of a larger value.
 inline constexpr int kCheapChain = 40;
 
-/// Whether a node is a cast of its operand to a wider floating-point type.
+/// True if a node is a cast of its operand to a wider floating-point type.
 bool is_wider_copy(const ops::GraphIndex &graph, const model::Node &node);
 
 class Partition {
@@ -38,7 +38,7 @@ private:
   void grow_epilogue(Draft &draft);
   /// Adds the product that only the epilogue reads (AnchorChoice::twin), if there is one.
   void add_twin(Draft &draft);
-  /// Whether the region should not compute `last`, the last node of its epilogue: storing it would cost more than
+  /// True if the region should not compute `last`, the last node of its epilogue: storing it would cost more than
   /// computing it where it is read.
   bool is_left_to_readers(const model::Node &last, const std::vector<std::string> &followers,
                           const std::string &anchor) const;

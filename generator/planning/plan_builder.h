@@ -10,7 +10,7 @@
 
 namespace warpwright::planning {
 
-/// What a plan computes together, where the sizes would decide otherwise.
+/// The values and the launches that a plan computes together at all sizes. Without it each size decides anew.
 struct Launches {
   Siblings siblings;
   JoinedSteps joined;

@@ -79,9 +79,11 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
   };
   // Plans that differ and crash alike have a common cause, as a reference that fails beside them.
   const auto all_crashed_alike = [&] {
-    return tried.size() >= kCrashesAlike && std::ranges::all_of(tried, [&](const Variant &variant) {
-             return variant.verdict.outcome == model::Outcome::Crash && variant.verdict.message == tried[0].verdict.message;
-           });
+    const auto is_alike = [&](const Variant &variant) {
+      return variant.verdict.outcome == model::Outcome::Crash &&
+             variant.verdict.message == tried.front().verdict.message;
+    };
+    return tried.size() >= kCrashesAlike && std::ranges::all_of(tried, is_alike);
   };
   int counted = 0, free_of_charge = limits.free_refusals;
   bool enough = false;

@@ -199,14 +199,22 @@ private:
     return forms;
   }
 
-  /// c * by * ceil_div(q, k), where `by` is a product or 1.
-  std::optional<std::string> divided(const Values &all, const Form &by) {
-    Values values = all;
+  /// The values divided by those of a form; nullopt: some leave a rest.
+  static std::optional<Values> over(Values values, const Form &by) {
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (values[k] % by.values[k] != 0)
         return std::nullopt;
       values[k] /= by.values[k];
     }
+    return values;
+  }
+
+  /// c * by * ceil_div(q, k), where `by` is a product or 1.
+  std::optional<std::string> divided(const Values &all, const Form &by) {
+    const auto quotients = over(all, by);
+    if (!quotients)
+      return std::nullopt;
+    const Values &values = *quotients;
     if (std::ranges::all_of(values, [&](std::int64_t value) { return value == values.front(); }))
       return std::nullopt;
     const std::int64_t common = std::accumulate(values.begin(), values.end(), std::int64_t{0},
@@ -237,13 +245,8 @@ private:
 
   /// by * (c * quotient + d): rows of a matrix behind those that were padded to whole tiles.
   std::optional<std::string> product_of_linear(const Values &all, const Form &by) const {
-    Values values = all;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      if (values[k] % by.values[k] != 0)
-        return std::nullopt;
-      values[k] /= by.values[k];
-    }
-    const auto text = linear(values, quotients_);
+    const auto values = over(all, by);
+    const auto text = values ? linear(*values, quotients_) : std::nullopt;
     return text ? std::optional(by.text + " * (" + *text + ")") : std::nullopt;
   }
 

@@ -35,6 +35,18 @@ struct CppSession : TorchSession {
     client.initialize();
   }
 
+  /// Optimizes, and finds one variant that is right. False: skipped, as nothing here compiles the file.
+  bool verifies(const std::string &name) {
+    if (!can_compile()) {
+      MESSAGE("skipped: no Python with torch and its C++ headers");
+      return false;
+    }
+    const auto done = optimize(name);
+    REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+    CHECK(done->at("verified") == 1);
+    return true;
+  }
+
   void apply_beginning(const std::string &what, const std::string &beginning) {
     apply(what, [&](const std::string &title) { return title.starts_with(beginning); });
   }
@@ -56,14 +68,9 @@ TEST_CASE("a C++ function over tensors asks for its shapes, is verified against 
   client.edit(session.uri, comment, "// warpwright: x: float[24, 40]\n");
   CHECK(client.wait_for_diagnostics(session.uri, 3).empty());
   CHECK(session.lens().starts_with("Warpwright: not measured · optimize"));
-  if (!can_compile()) {
-    MESSAGE("skipped: no Python with torch and its C++ headers");
+  if (!session.verifies("mixed"))
     return;
-  }
 
-  const auto done = session.optimize("mixed");
-  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
-  CHECK(done->at("verified") == 1);
   CHECK(session.lens().ends_with("speed not measured) · apply"));
   session.apply_beginning("mixed", "Apply checked variant");
   const std::string applied = client.text(session.uri);
@@ -97,13 +104,8 @@ TORCH_MODULE(Scaled);
 )");
   CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
   CHECK(session.lens().starts_with("Warpwright: not measured · optimize"));
-  if (!can_compile()) {
-    MESSAGE("skipped: no Python with torch and its C++ headers");
+  if (!session.verifies("ScaledImpl"))
     return;
-  }
-  const auto done = session.optimize("ScaledImpl");
-  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
-  CHECK(done->at("verified") == 1);
   session.apply_beginning("ScaledImpl", "Apply checked variant");
   const std::string applied = client.text(session.uri);
   for (const char *part :
@@ -135,13 +137,8 @@ torch::Tensor large(torch::Tensor x) {
 )");
   CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
   CHECK(session.lens().starts_with("Warpwright: not measured · optimize"));
-  if (!can_compile()) {
-    MESSAGE("skipped: no Python with torch and its C++ headers");
+  if (!session.verifies("large_before"))
     return;
-  }
-  const auto done = session.optimize("large_before");
-  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
-  CHECK(done->at("verified") == 1);
   client.edit(session.uri, "x: float[24, 40]\n", "x: float[24, 40]\n// Another comment.\n");
   client.wait_for_diagnostics(session.uri, 2);
   client.edit(session.uri, "// Another comment.\n", "");

@@ -84,7 +84,7 @@ std::string arguments_text(const std::vector<std::int64_t> &arguments);
 /// Shared memory of a stage of the 16-bit product, and of all but its stages: alignment, staging of results, barriers.
 constexpr int half_stage_bytes(int tile_m, int tile_n) { return (tile_m + tile_n) * 128; }
 inline constexpr int kHalfOtherBytes = 1024 + 8 * 16 * 40 * 4 + 256, kHalfMostStages = 8;
-/// Whether tensor maps can describe the operands. They cannot where an operand is computed, or where its rows do not
+/// True if tensor maps can describe the operands. They cannot where an operand is computed, or where its rows do not
 /// begin at multiples of 16 bytes.
 bool can_map(const MatmulProblem &problem);
 
