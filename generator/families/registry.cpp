@@ -12,7 +12,6 @@
 #include "generator/families/scatter/scatter.h"
 #include "generator/families/windows/depthwise.h"
 #include "generator/families/windows/pool.h"
-#include "generator/families/windows/upsample.h"
 
 #include <array>
 
@@ -29,7 +28,6 @@ std::span<const elements::Family> all() {
       convolution::kDirectConvolutionFamily,
       convolution::kConvolutionFamily,
       convolution::kTileConvolutionFamily,
-      windows::kUpsampleFamily,
       convolution::kWeightLayoutsFamily,
       recurrent::kRecurrentFamily,
       scatter::kScatterFamily,

@@ -137,10 +137,11 @@ Result<Types> adaptive_pool(const Node &node, const Types &operands) {
 Result<Types> upsample_nearest(const Node &node, const Types &operands) {
   Shape shape = operands[0].shape;
   const Shape scales = *list_attribute(node, "scales");
-  if (shape.size() != scales.size() + 2)
+  const std::size_t first = shape.size() - std::min(shape.size(), scales.size());
+  if (first != 0 && first != 2) // of all dimensions, or of those of space
     return fail(std::to_string(scales.size()) + " scales for " + text_of(operands[0]));
   for (std::size_t i = 0; i < scales.size(); ++i)
-    shape[i + 2] *= scales[i];
+    shape[first + i] *= scales[i];
   return single_result(operands[0].dtype, std::move(shape));
 }
 

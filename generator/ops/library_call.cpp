@@ -8,6 +8,7 @@ namespace {
 using model::AtenArgument;
 using model::AtenStep;
 using model::Shape;
+using model::TensorView;
 using Step = Result<AtenStep>;
 
 AtenStep step(std::string name, std::vector<AtenArgument> arguments,
@@ -53,6 +54,20 @@ Step convolution(const LibraryCall &call) {
                list(call, "padding", 0), list(call, "dilation", 1),
                flag_attribute(call.node, "transposed"), list(call, "output_padding", 0),
                integer_attribute(call.node, "groups", 1)});
+}
+
+AtenStep convolution_with_relu(const LibraryCall &call, const std::optional<TensorView> &residual) {
+  AtenStep made = step("aten::cudnn_convolution_relu", {call.inputs[0], call.inputs[1]});
+  if (residual) {
+    made.op = "aten::cudnn_convolution_add_relu";
+    made.arguments.insert(made.arguments.end(), {*residual, 1.0}); // the factor of the residual
+  }
+  for (AtenArgument argument :
+       {AtenArgument(call.inputs[2]), AtenArgument(list(call, "stride", 1)),
+        AtenArgument(list(call, "padding", 0)), AtenArgument(list(call, "dilation", 1)),
+        AtenArgument(integer_attribute(call.node, "groups", 1))})
+    made.arguments.push_back(std::move(argument));
+  return made;
 }
 
 Step attention(const LibraryCall &call) {

@@ -5,6 +5,8 @@
 #include "support/model/graph.h"
 #include "support/model/plan.h"
 
+#include <optional>
+
 namespace warpwright::ops {
 
 /// A node and the memory of its operands.
@@ -20,6 +22,9 @@ using CallLibrary = Result<model::AtenStep> (*)(const LibraryCall &call);
 namespace library {
 
 Result<model::AtenStep> convolution(const LibraryCall &);
+/// Calls cuDNN's convolution with bias, a residual of the result's shape where there is one, and relu.
+model::AtenStep convolution_with_relu(const LibraryCall &,
+                                      const std::optional<model::TensorView> &residual);
 Result<model::AtenStep> attention(const LibraryCall &);
 Result<model::AtenStep> scatter_add(const LibraryCall &);
 Result<model::AtenStep> sum(const LibraryCall &);

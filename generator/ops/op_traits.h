@@ -13,6 +13,8 @@ inline constexpr std::string_view kLayoutOp = "layout";
 /// A plan's own op with one result for each operand: the operand in memory, laid out as that result's strides. One
 /// kernel converts several weights this way (the family "layouts").
 inline constexpr std::string_view kLayoutsOp = "layouts";
+/// Attribute of a "layouts" node: for each result the operand with a factor for each output channel, or -1.
+inline constexpr char kFactors[] = "factors";
 
 /// True for "input" and "parameter", which are memory of the task.
 bool is_buffer_leaf(const model::Node &node);

@@ -5,6 +5,7 @@
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 #include "generator/elements/memory_view.h"
+#include "generator/planning/channels_last.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -28,6 +29,8 @@ public:
       return recorded();
     if (node_.op == op::matmul)
       return product();
+    if (node_.op == op::conv && library_last() != node_.name)
+      return convolution_with_relu();
     const ops::CallLibrary library = ops::op_of(node_).library;
     if (!library)
       return fail("no ATen operator is known for \"" + node_.op + "\" (" + node_.name + ")",
@@ -145,6 +148,32 @@ private:
     return {"aten::_addmm_activation", {flat, rows, b}, {}, {result}};
   }
 
+  /// A convolution with bias and relu, and with the addition of a residual between them. The last member lies in memory
+  /// over (N, spatial..., C), which for the library is (N, C, spatial...) channels-last.
+  Result<AtenStep> convolution_with_relu() const {
+    const ops::LibraryCall call{node_, {input(0), input(1), input(2)}};
+    std::optional<TensorView> residual;
+    for (const std::string &follower : library_epilogue(graph_, node_))
+      if (const Node &add = graph_.node(follower); add.op == op::add)
+        residual = channels_second(view(add.inputs[is_of_convolution(add.inputs[0]) ? 1 : 0]));
+    AtenStep step = ops::library::convolution_with_relu(call, residual);
+    step.results = {channels_second(whole(library_last()))};
+    return step;
+  }
+
+  bool is_of_convolution(const std::string &value) const {
+    const Node &turned = graph_.node(value);
+    return turned.op == op::permute && turned.inputs[0] == node_.name;
+  }
+
+  /// Returns the view of (N, spatial..., C) as (N, C, spatial...).
+  static TensorView channels_second(TensorView view) {
+    view.strides = model::strides_of({model::Dtype::Float32, view.shape, view.strides});
+    for (Shape *list : {&view.shape, &view.strides})
+      std::rotate(list->begin() + 1, list->end() - 1, list->end());
+    return view;
+  }
+
   AtenArgument argument(const nlohmann::json &json) {
     if (json.is_null())
       return std::monostate{};
@@ -242,7 +271,34 @@ const std::string &library_operand(const ops::GraphIndex &graph, const Node &anc
   return operand == 1 ? *key : *value;
 }
 
+/// Returns the view of a channels-last convolution over (N, spatial..., C), with the addition and the relu behind it.
+std::vector<std::string> convolution_epilogue(const ops::GraphIndex &graph, const Node &conv) {
+  const auto sole_user = [&](const Node &value) -> const Node * {
+    const auto &users = graph.users(value.name);
+    return users.size() == 1 && !graph.is_result(value.name) ? users[0] : nullptr;
+  };
+  const Node *turned = conv.inputs.size() == 3 ? sole_user(conv) : nullptr;
+  if (!turned || turned->op != op::permute || !ops::flag_attribute(*turned, std::string(kTurned)))
+    return {};
+  std::vector<std::string> result{turned->name};
+  const Node *last = sole_user(*turned);
+  if (last && last->op == op::add && last->inputs[0] != last->inputs[1] &&
+      std::ranges::all_of(last->inputs, [&](const std::string &input) {
+        return graph.node(input).type().shape == turned->type().shape &&
+               graph.node(input).type().dtype == turned->type().dtype;
+      })) {
+    result.push_back(last->name);
+    last = sole_user(*last);
+  }
+  if (!last || last->op != op::relu || last->type().shape != turned->type().shape)
+    return {};
+  result.push_back(last->name);
+  return result;
+}
+
 std::vector<std::string> library_epilogue(const ops::GraphIndex &graph, const Node &anchor) {
+  if (anchor.op == op::conv)
+    return convolution_epilogue(graph, anchor);
   const auto sole_user = [&](const Node &value, std::string_view op) -> const Node * {
     const auto &users = graph.users(value.name);
     if (users.size() != 1 || graph.is_result(value.name) || users[0]->op != op ||

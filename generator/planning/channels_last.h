@@ -2,12 +2,12 @@
 //
 // cuDNN's tensor-core kernels read and write (N, spatial..., C). On values in (N, C, spatial...) order, each call
 // converts its operands and its result, so a whole chain or network is converted at once: pointwise nodes,
-// concatenations, pads, slices, reductions, softmax and batch norms between such convolutions are written over the
+// concatenations, pads, slices, reductions, softmax, batch and group norms between such convolutions are written over the
 // shape (N, spatial..., C), contiguous as all values are, and fuse as usual. Convolutions and pools keep their shapes,
 // with strides (see value_strides()). Kernels of their own lay out inputs and weights, unless both orders are the same
 // memory. Values that only feed results, or families which read rows of (N, C, spatial...), stay as they were, so that
 // a transposing kernel writes them once.
-// Leaves out group norms and upsampling, which read with strides, and the choice of convolutions (torch_search.h).
+// Leaves out the choice of convolutions (torch_search.h).
 #pragma once
 
 #include "generator/planning/partition.h"

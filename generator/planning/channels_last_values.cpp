@@ -54,13 +54,13 @@ private:
       });
     if (node.op == op::cat)
       return std::ranges::any_of(node.inputs, comes);
-    if (node.op == op::slice || node.op == op::pad)
+    if (node.op == op::slice || node.op == op::pad || node.op == op::upsample_nearest)
       return comes(node.inputs[0]);
     if (by_library(node, choices_) || !comes(node.inputs[0]))
       return false;
     if (is_window(index_, node, choices_))
       return !index_.is_result(node.name);
-    return is_turnable_batch_norm(node) || is_softmax(node);
+    return is_turnable_norm(node) || is_softmax(node);
   }
 
   /// Returns true where a reader of the value profits from channels-last order.
@@ -71,7 +71,7 @@ private:
       return !by_library(user, choices_);
     if (is_window(index_, user, choices_))
       return !by_library(user, choices_) && user.inputs[0] == value;
-    if (is_turnable_batch_norm(user))
+    if (is_turnable_norm(user))
       return !by_library(user, choices_) && user.inputs[0] == value;
     if (is_softmax(user))
       return values_.come.contains(user.name);
@@ -135,7 +135,9 @@ bool is_turnable_reduction(const Node &node) {
   }
 }
 
-bool is_turnable_batch_norm(const Node &node) {
+bool is_turnable_norm(const Node &node) {
+  if (node.op == op::group_norm)
+    return model::is_floating(node.type().dtype) && node.types.size() == 1;
   return node.op == op::batch_norm && ops::flag_attribute(node, "training") &&
          (node.type().dtype == model::Dtype::Float32 || node.type().dtype == model::Dtype::Float64);
 }

@@ -22,7 +22,7 @@ bool by_library(const model::Node &node, const AnchorChoices &choices);
 
 // Ops that can be written over (N, spatial..., C).
 bool is_turnable_reduction(const model::Node &node);
-bool is_turnable_batch_norm(const model::Node &node);
+bool is_turnable_norm(const model::Node &node);
 
 /// Returns the taps of a filter of (outputs, channels, spatial...).
 std::int64_t taps_of(const model::Shape &shape);

@@ -11,6 +11,7 @@
 #include "generator/planning/memory_plan.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace warpwright::planning {
 namespace {
@@ -167,6 +168,7 @@ private:
       steps.push_back(std::move(*step));
     }
     for (model::Step &step : steps) {
+      built.steps.push_back(built_.plan.steps.size());
       if (auto *launch = std::get_if<model::LaunchStep>(&step))
         move_to_wholes(*launch, planned.region);
       for_each_buffer(step, [&](std::string &name) {
@@ -300,6 +302,7 @@ private:
     built_.joined = join_launches(plan, bodies_,
                                   kWaves * facts_.multiprocessors * facts_.threads_multiprocessor,
                                   built_.applied.pinned ? &built_.applied.pinned->joined : nullptr);
+    renumber_joined_steps();
     built_.kernels = std::ranges::count_if(plan.steps, [](const model::Step &step) {
       return std::holds_alternative<model::LaunchStep>(step);
     });
@@ -324,6 +327,19 @@ private:
     if (facts_.overlapped_launches)
       overlap_launches(plan);
     plan.source = includes + elements::ElementWriter::prelude() + plan.source;
+  }
+
+  /// Gives regions the places that their steps have once launches are joined.
+  void renumber_joined_steps() {
+    for (const std::vector<std::size_t> &group : built_.joined)
+      for (BuiltRegion &region : built_.regions)
+        for (std::size_t &step : region.steps) {
+          const std::size_t own = step;
+          if (std::ranges::find(group, own) != group.end())
+            step = group.front();
+          step -= static_cast<std::size_t>(std::ranges::count_if(
+              group | std::views::drop(1), [&](std::size_t gone) { return gone < step; }));
+        }
   }
 
   /// Lets each launch begin while the one before it ends. Its kernel first lets the next one begin, which takes what

@@ -40,6 +40,7 @@ struct BuiltRegion {
   /// Configurations that the family offers for this region.
   std::vector<elements::Configuration> configurations;
   std::string words; ///< "fuse(relu,add)", "template(softmax, threads=256)", "aten(convolution)"
+  std::vector<std::size_t> steps; ///< of the plan; those of joined launches belong to several regions
 };
 
 struct BuiltPlan {

@@ -40,6 +40,7 @@ std::span<const Rule> rules() {
       {"product-narrow", !kAlways, narrow_product},
       {"conv-phases", !kAlways, phases_of_transposed_conv},
       {"fold-scale", !kAlways, fold_scale_into_weight},
+      {"conv-epilogue", !kAlways, fold_into_convolution},
   };
   return kRules;
 }

@@ -82,8 +82,11 @@ public:
     // The families of this project come first, then the library for heavy nodes; single changes mix them. Once TF32 is
     // refused, the guess has FP32-accurate convolutions already.
     add_choices_of_rewrites();
-    if (convolutions_ > 0)
-      add(std::move(channels_last_), !(facts_.tf32 && (network() || flops_ > kLarge)));
+    if (convolutions_ > 0) {
+      const bool fallback = !(facts_.tf32 && (network() || flops_ > kLarge));
+      add_library_epilogues(fallback);
+      add(std::move(channels_last_), fallback);
+    }
     if (heavy_) // the library's products of halves are often the fastest, ours of float32 nearly always
       add(std::move(library_), convolutions_ == 0 && !halves_);
     if (convolutions_ > 0 && facts_.tf32)
@@ -143,9 +146,21 @@ private:
     }
   }
 
+  /// Adds the channels-last start in which the library's convolutions also compute what is behind them.
+  void add_library_epilogues(bool fallback) {
+    auto changed = rewritten_everywhere(channels_last_, kConvolutionEpilogue);
+    if (!changed)
+      return;
+    for (const Node &node : changed->graph.nodes)
+      if (node.op == op::conv)
+        changed->choices.anchors.try_emplace(node.name, planning::AnchorChoice{elements::kLibraryFamily, true, true});
+    add(std::move(*changed), fallback);
+  }
+
   void add_choices_of_rewrites() {
     for (const rewrites::Rule &rule : rewrites::rules()) {
-      auto changed = rule.always ? std::nullopt : rewritten_everywhere(guess_, rule.name);
+      const bool is_choice = !rule.always && rule.name != kConvolutionEpilogue; // of the library alone
+      auto changed = is_choice ? rewritten_everywhere(guess_, rule.name) : std::nullopt;
       if (!changed)
         continue;
       const ops::GraphIndex after(changed->graph);

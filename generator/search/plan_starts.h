@@ -30,6 +30,9 @@ inline constexpr std::string_view kAttention = "attention";
 /// Optional rewrite with even odds of a gain; for the others, families have estimates.
 inline constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
 
+/// Optional rewrite for channels-last convolutions by the library, which then compute bias, addition and relu too.
+inline constexpr std::string_view kConvolutionEpilogue = "conv-epilogue";
+
 /// Optional rewrite that rounds operands, which gives products to the half-precision tensor cores.
 inline constexpr std::string_view kNarrow = "product-narrow";
 

@@ -7,6 +7,7 @@
 #include "generator/planning/layouts.h"
 #include "generator/planning/region_kind.h"
 #include "generator/rewrites/rewrite.h"
+#include "generator/search/measured_regions.h"
 #include "generator/search/plan_starts.h"
 
 #include <algorithm>
@@ -124,21 +125,27 @@ struct DescentPolicy::State {
   }
 
   /// Collects all single changes of a variant.
-  void make_changes(const TorchProposal &from) {
+  void make_changes(const TorchVariant &variant) {
+    const TorchProposal &from = variant.proposal;
+    const std::map<std::string, double> measured = region_seconds(variant);
     changes.clear();
     const GraphState base{from.graph, from.rewrites, from.built.applied};
     const ops::GraphIndex planned(from.built.graph), index(base.graph);
     std::map<std::string, AlikeRegions> alike;
     double total = 0;
     std::map<std::string, double> seconds;
+    const auto seconds_of_region = [&](const planning::BuiltRegion &region) {
+      const auto known = measured.find(planning::region_key(region.planned.region));
+      return known == measured.end() ? seconds_of(planned, region.planned) : known->second;
+    };
     for (const planning::BuiltRegion &region : from.built.regions) {
       alike[planning::kind_of(planned, region)].push_back(&region);
-      total += seconds[region.planned.region.anchor] = seconds_of(planned, region.planned);
+      total += seconds[region.planned.region.anchor] = seconds_of_region(region);
     }
     for (const auto &[kind, regions] : alike) {
       double weight = 0;
       for (const planning::BuiltRegion *region : regions)
-        weight += seconds_of(planned, region->planned);
+        weight += seconds_of_region(*region);
       change_configurations(base, regions, weight);
       if (holds(base.graph, regions.front()->planned.region.anchor))
         change_anchors(base, index, regions, weight);
@@ -146,7 +153,7 @@ struct DescentPolicy::State {
     change_layouts(base, total);
     change_functions(from.built, base, total);
     for (const rewrites::Rewrite &rewrite : rewrites::rewrites(index)) {
-      if (rewrite.always || rewrite.rule == kAttention)
+      if (rewrite.always || rewrite.rule == kAttention || rewrite.rule == kConvolutionEpilogue)
         continue;
       Change change{base};
       if (!search::rewrite(change, rewrite))
@@ -273,9 +280,13 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
   }
   // While no result is right, changes start from the first guess.
   if (best ? state.changes_of != at : !state.changes_of) {
-    state.make_changes(tried[at].proposal);
+    state.make_changes(tried[at]);
     state.changes_of = at;
   }
+  if (best)
+    if (const auto mixed = fastest_choices(*best, tried))
+      if (auto proposal = state.build(*mixed))
+        return proposal;
   while (!state.changes.empty()) {
     const Change change = std::move(state.changes.back());
     state.changes.pop_back();

@@ -75,6 +75,7 @@ void take_numbers(const Job &job, const Measurement &measured, model::Verdict &v
   verdict.speedup = measured.speedup;
   verdict.as_called = measured.as_called;
   verdict.library_share = measured.library_share;
+  verdict.step_ns = measured.step_ns;
   verdict.clocks = measured.clocks;
   const model::DeviceInfo &device = job.device.info();
   if (measured.reference_time && measured.candidate_time) {

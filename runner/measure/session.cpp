@@ -1,7 +1,7 @@
 // Measuring loop: chooses the next pair and decides when to stop.
 #include "runner/measure/session.h"
 #include "runner/measure/host_clock.h"
-#include "runner/measure/library_share.h"
+#include "runner/measure/step_times.h"
 #include "runner/measure/paired_samples.h"
 #include "runner/measure/roofline.h"
 #include "runner/measure/timed_run_check.h"
@@ -69,7 +69,7 @@ public:
       TRY(check_by_host_clock());
     if (!result_.failure)
       summarise();
-    TRY(take_library_share());
+    TRY(take_step_times());
     result_.candidate = inputs_.take_candidate();
     return std::move(result_);
   }
@@ -326,12 +326,14 @@ private:
                                               : mean_of_middle_half(brackets_);
   }
 
-  DeviceResult<void> take_library_share() {
+  DeviceResult<void> take_step_times() {
     if (result_.failure || !job_.task.module || job_.host_code() || deciding_ != Kind::Device)
       return {};
-    job_.enter("measuring", "timing the library steps alone", Side::Candidate);
-    result_.library_share =
-        TRY(measure_library_share(job_, inputs_.sets().front(), random_, bracket_ns().value_or(0)));
+    job_.enter("measuring", "timing the steps", Side::Candidate);
+    StepTimes times =
+        TRY(measure_step_times(job_, inputs_.sets().front(), random_, bracket_ns().value_or(0)));
+    result_.step_ns = std::move(times.ns);
+    result_.library_share = times.library_part;
     return {};
   }
 

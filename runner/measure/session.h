@@ -35,7 +35,9 @@ struct Measurement {
   std::string
       host_check; ///< comparison of the device times with the host's clock; empty: it was not asked
   std::optional<model::AsCalled> as_called; ///< absent if the budget did not suffice
-  std::optional<double> library_share;      ///< of torch tasks: see runner/measure/library_share.h
+  /// Of torch tasks: see runner/measure/step_times.h.
+  std::vector<double> step_ns;
+  std::optional<double> library_share;
   std::optional<model::ClockRecord> clocks;
   int discarded_samples = 0;
   int verified_samples = 0, loads = 0;

@@ -172,6 +172,9 @@ struct Verdict {
   /// Torch tasks: measured share of the candidate's device time in its ATen steps, 0..1; 0 if all
   /// steps are kernels of the plan. Absent if not measured.
   std::optional<double> library_share;
+  /// Torch tasks: device time that each step of the candidate's plan adds to the steps before it, nanoseconds. Empty if
+  /// not measured.
+  std::vector<double> step_ns;
   /// Torch tasks: versions of torch, Python, CUDA and cuDNN, and the flags of both sides.
   std::map<std::string, std::string> framework;
   std::optional<ClockRecord> clocks; ///< absent without NVML

@@ -74,6 +74,7 @@ void members(Is<Verdict> auto &value, auto &field) {
   field.unless_empty("baselines", value.baselines);
   field.unless_empty("framework", value.framework);
   field.unless_empty("host_code", value.host_code);
+  field.unless_empty("step_ns", value.step_ns);
 }
 
 struct Writer {

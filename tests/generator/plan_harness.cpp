@@ -141,14 +141,22 @@ Array read_view(const model::TensorView &view, model::Dtype dtype, const Memory 
   return from_bytes(gathered, dtype, view.shape);
 }
 
+/// True for a convolution that the library computes with the relu behind it. Its result is over (N, spatial..., C) in
+/// the graph and a view of that for the library.
+bool takes_relu(const model::AtenStep &step) {
+  return step.op.starts_with("aten::cudnn_convolution_");
+}
+
 /// That a convolution's operands are in memory as the step says.
 Result<void> check_operands(const planning::BuiltPlan &built, const std::string &anchor,
                             const model::AtenStep &step, const Arrays &values,
                             const Memory &memory) {
   const ops::GraphIndex index(built.graph);
   const model::Node &node = index.node(anchor);
+  const bool adds = step.op.ends_with("add_relu"); // the tensor to add and its factor come before the bias
   for (std::size_t i = 0; node.op == "conv" && i < node.inputs.size(); ++i) {
-    const auto *view = std::get_if<model::TensorView>(&step.arguments.at(i));
+    const auto *view =
+        std::get_if<model::TensorView>(&step.arguments.at(i == 2 && adds ? 4 : i));
     const Array &expected = values.at(node.inputs[i]);
     if (view && !memory.has(view->buffer))
       return fail("operand " + std::to_string(i) + " of " + anchor +
@@ -186,8 +194,10 @@ Result<void> stand_in(const planning::BuiltPlan &built, const model::AtenStep &s
     if (!value || !values.contains(*value))
       return fail("the interpreter has no value for " + result.buffer);
     Array array = values.at(*value);
-    array.shape = result.shape;
-    if (auto set = memory.set(result.buffer, to_bytes(array, result.strides)); !set)
+    if (!takes_relu(step))
+      array.shape = result.shape;
+    if (auto set = memory.set(result.buffer, to_bytes(array, takes_relu(step) ? model::Shape{} : result.strides));
+        !set)
       return set;
   }
   return {};
@@ -219,22 +229,57 @@ std::string describe_choices(const planning::BuiltPlan &built) {
   return text;
 }
 
-/// Layout nodes are copies to the interpreter.
-model::Graph without_layouts(model::Graph graph) {
-  std::map<std::string, std::vector<std::string>> turned;
-  for (model::Node &node : graph.nodes) {
+/// Layout nodes are copies to the interpreter, and products with the factors of output channels.
+model::Graph without_layouts(const model::Graph &graph) {
+  const ops::GraphIndex index(graph);
+  model::Graph result = graph;
+  result.nodes.clear();
+  for (model::Node node : graph.nodes) {
     if (node.op == "layouts")
-      turned[node.name] = node.inputs;
-    if (node.op == "item" && turned.contains(node.inputs[0])) {
-      node.inputs = {turned.at(node.inputs[0])
-                         .at(static_cast<std::size_t>(ops::integer_attribute(node, "index")))};
+      continue;
+    if (node.op == "item" && index.node(node.inputs[0]).op == "layouts") {
+      const model::Node &layouts = index.node(node.inputs[0]);
+      const auto which = static_cast<std::size_t>(ops::integer_attribute(node, "index"));
+      const std::int64_t factor =
+          ops::list_attribute(layouts, ops::kFactors).value_or(model::Shape{}).at(which);
+      const std::string &source = layouts.inputs.at(which);
+      node.inputs = {source};
       node.op = "reshape";
+      node.attributes.clear();
+      const model::TensorType &type = node.type();
+      if (index.node(source).type().shape != type.shape) { // it lies channels-last
+        model::Shape turned = type.shape, order(type.shape.size(), 1);
+        std::rotate(turned.begin() + 1, turned.begin() + 2, turned.end());
+        for (std::size_t d = 2; d < order.size(); ++d)
+          order[d] = static_cast<std::int64_t>(d) - 1;
+        order[0] = 0;
+        order[1] = static_cast<std::int64_t>(order.size()) - 1;
+        result.nodes.push_back({node.name + "__wide", "reshape", {source}, {}, {{type.dtype, turned, {}}}});
+        node.inputs = {node.name + "__wide"};
+        node.op = "permute";
+        node.attributes["dims"] = order;
+      }
+      if (factor >= 0) {
+        model::Node unscaled = node, column = node;
+        unscaled.name += "__unscaled";
+        column.name += "__column";
+        column.op = "reshape";
+        column.attributes.clear();
+        column.inputs = {layouts.inputs.at(static_cast<std::size_t>(factor))};
+        column.types[0].shape.assign(type.shape.size(), 1);
+        column.types[0].shape[0] = type.shape[0];
+        column.types[0].strides.clear();
+        node.op = "mul";
+        node.attributes.clear();
+        node.inputs = {unscaled.name, column.name};
+        result.nodes.insert(result.nodes.end(), {unscaled, column});
+      }
     }
     if (node.op == "layout")
       node.op = "reshape";
+    result.nodes.push_back(std::move(node));
   }
-  std::erase_if(graph.nodes, [](const model::Node &node) { return node.op == "layouts"; });
-  return graph;
+  return result;
 }
 
 Arrays leaves_of(const model::Graph &graph, const HarnessOptions &options) {

@@ -141,7 +141,7 @@ def adaptive_pool(n, x):
 
 def upsample_nearest(n, x):
     for d, scale in enumerate(n["scales"]):
-        x = x.repeat_interleave(scale, dim=d + 2)
+        x = x.repeat_interleave(scale, dim=d - len(n["scales"]))
     return x
 
 

@@ -83,8 +83,6 @@ const std::vector<Op> kWindows = {
             flops::pool),
     window("adaptive_avg_pool", infer::adaptive_pool, library::resize, {}, first, true, false),
     window("adaptive_max_pool", infer::adaptive_pool, library::resize, {}, first, true, false),
-    window("upsample_nearest", infer::upsample_nearest, library::resize, {{"scales", List}}, first,
-           true, true),
 };
 
 } // namespace warpwright::ops::table

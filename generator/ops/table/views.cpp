@@ -124,6 +124,15 @@ ViewSource roll_source(symbolic::IndexMath &math, const Node &node, const Shape 
   return {rolled(math, node, operand, lanes, -1)};
 }
 
+/// Nearest neighbors by whole factors.
+ViewSource upsample_source(symbolic::IndexMath &math, const Node &node, const Shape &operand,
+                           const Lanes &lanes) {
+  return {each(lanes, [&](const auto &lane, auto &index) {
+    for (std::size_t d = 0; d < operand.size(); ++d)
+      index[d] = math.divide(lane[d], std::max<std::int64_t>(node.type().shape[d] / operand[d], 1));
+  })};
+}
+
 /// The operand's other dimensions come first in the result, then the diagonal's.
 ViewSource diagonal_source(symbolic::IndexMath &math, const Node &node, const Shape &operand,
                            const Lanes &lanes) {
@@ -268,6 +277,9 @@ const std::vector<Op> kViews = {
                .for_example("%y: f32[4,6] = flip(%m) {dims=[1]}")),
     moving(view("roll", infer::roll, roll_source, roll_result, {{"shifts", List}, {"dims", List}})
                .for_example("%y: f32[4,6] = roll(%m) {shifts=[1,-1], dims=[0,1]}")),
+    moving(view("upsample_nearest", infer::upsample_nearest, upsample_source, nullptr,
+                {{"scales", List}})
+               .for_example("%y: f32[2,9,12,12] = upsample_nearest(%x) {scales=[1,2]}")),
     {.name = "cat",
      .kind = Kind::View,
      .least_operands = 1,

@@ -6,7 +6,6 @@
 #include "generator/families/scan/scan.h"
 #include "generator/families/windows/depthwise.h"
 #include "generator/families/windows/pool.h"
-#include "generator/families/windows/upsample.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
@@ -140,21 +139,6 @@ TEST_CASE("pooling takes any window, with what stands before and behind it") {
     const std::string pool = g.op(maximum ? "max_pool" : "avg_pool", {x}, attributes);
     const std::string result = even_odds(random) ? g.op("sigmoid", {pool}) : pool;
     check(random, kPoolFamily, g.graph({result}), pool, 1e-5);
-  }
-}
-
-TEST_CASE("upsampling repeats elements") {
-  Random random(16);
-  for (int round = 0; round < 8; ++round) {
-    const std::size_t spatial = static_cast<std::size_t>(round % 3) + 1;
-    model::Shape shape = several(random, 2 + spatial, 1, 7), out = shape;
-    for (std::size_t d = 2; d < out.size(); ++d)
-      out[d] *= pick(random, 1, 4);
-    GraphBuilder g;
-    const std::string x = g.op("tanh", {g.input("x", shape)});
-    const std::string up = g.shaped("upsample_nearest", {x}, out);
-    const std::string result = even_odds(random) ? g.op("relu", {up}) : up;
-    check(random, kUpsampleFamily, g.graph({result}), up, 1e-6);
   }
 }
 

@@ -1,6 +1,8 @@
 // Plans whose library convolutions are channels-last: what is turned with them, what is not, and that results never change.
 #include "generator/ops/text.h"
 #include "generator/planning/channels_last.h"
+#include "generator/planning/layouts.h"
+#include "generator/search/plan_starts.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 
@@ -118,7 +120,7 @@ private:
 
   std::string step() {
     const std::string x = any();
-    switch (pick(0, 15)) {
+    switch (pick(0, 18)) {
     case 0:
     case 1:
     case 2:
@@ -158,6 +160,17 @@ private:
       return pick(0, 1) ? g_.op("mul", {x, g_.op("sigmoid", {row})})
                         : g_.op("sum", {x}, {{"dims", dims}, {"keepdim", false}});
     }
+    case 16:
+    case 17: {
+      const std::int64_t channels = shape(x)[1];
+      return g_.op("group_norm", {x, weight({channels}), weight({channels})},
+                   {{"groups", channels % 2 == 0 ? channels / 2 : 1}, {"eps", 1e-3}});
+    }
+    case 15:
+      if (shape(x)[2] * shape(x)[3] > 64)
+        return g_.op("abs", {x});
+      return g_.shaped("upsample_nearest", {x}, {shape(x)[0], shape(x)[1], 2 * shape(x)[2], shape(x)[3]},
+                       {{"scales", Shape{2, 1}}});
     case 12:
       return g_.op("softmax", {x}, {{"dim", std::int64_t{pick(1, 3)}}});
     case 13:
@@ -239,6 +252,35 @@ TEST_CASE(
     CHECK(check(graph, turned(graph), seed) == "");
     CHECK(check(graph, some, seed) == "");
   }
+}
+
+TEST_CASE("A block of a residual network is three library calls, with norms in weights and biases") {
+  GraphBuilder g;
+  const auto normalized = [&](const std::string &x, const std::string &of) {
+    std::vector<std::string> inputs{x};
+    for (const char *name : {"gain", "shift", "mean"})
+      inputs.push_back(g.parameter(of + name, {8}));
+    inputs.push_back(g.op("abs", {g.parameter(of + "variance", {8})}));
+    return g.op("batch_norm", inputs, {{"training", false}, {"eps", 1e-3}});
+  };
+  const std::string x = g.input("x", {2, 8, 6, 6}), last = g.input("last", {8, 3, 3, 8});
+  const std::string w2 = g.op("permute", {last}, {{"dims", Shape{0, 3, 1, 2}}});
+  const std::string entry =
+      g.op("relu", {g.op("conv", {x, g.parameter("w0", {8, 8, 1, 1}), g.parameter("b0", {8})}, convolution(1))});
+  std::string y = g.op("conv", {entry, g.parameter("w1", {8, 8, 3, 3})}, convolution(3));
+  y = g.op("conv", {g.op("relu", {normalized(y, "a")}), w2}, convolution(3));
+  y = g.op("relu", {g.op("add", {normalized(y, "b"), entry})});
+  const model::Graph graph = g.graph({g.op("mean", {y}, {{"dims", Shape{2, 3}}, {"keepdim", false}})});
+  const search::GraphState base{rewrites::simplify(with_separate_bias(graph)).graph, {}, {}};
+  const auto state = search::rewritten_everywhere(base, search::kConvolutionEpilogue);
+  REQUIRE(state.has_value());
+  const BuiltPlan built = plan(state->graph, turned(state->graph));
+  INFO(print_graph(built.graph));
+  CHECK(count(built, "aten(conv, channels_last) fuse(relu)") == 2);
+  CHECK(count(built, "aten(conv, channels_last) fuse(add,relu)") == 1);
+  CHECK(count(built, "template(layouts") == 1); // of both weights with norms
+  CHECK(check(graph, {}) == "");
+  CHECK(check(state->graph, turned(state->graph)) == "");
 }
 
 TEST_CASE("Pools over channels-last memory agree in every configuration") {

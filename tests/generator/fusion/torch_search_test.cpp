@@ -1,5 +1,6 @@
 // The search over plans: what it proposes first, that it follows what was measured, and that it ends.
 #include "generator/ops/text.h"
+#include "generator/search/measured_regions.h"
 #include "generator/search/torch_search.h"
 #include "support/model/json.h"
 #include "tests/generator/devices.h"
@@ -420,4 +421,46 @@ TEST_CASE("Plans that all crash alike end the search, other failures among them 
   };
   CHECK(tried("the reference failed") == kCrashesAlike);
   CHECK(tried("another reason") == 7);
+}
+
+TEST_CASE("The times of steps give each product the family that computed it fastest") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {64, 96});
+  const std::string first = g.op("matmul", {x, g.parameter("w1", {96, 128})});
+  const std::string second = g.op("matmul", {g.op("tanh", {first}), g.parameter("w2", {128, 32})});
+  const model::Graph graph = g.graph({g.op("sin", {second})});
+  // A product of ours has the function behind it in its region; behind the library's it is a region of its own.
+  const auto variant = [&](const std::string &family, double first_ns, double second_ns) {
+    GraphState state{graph, {}, {}};
+    for (const std::string &anchor : {first, second})
+      state.choices.anchors[anchor].family = family;
+    auto built = build_state(state, plan_buffers(graph), HarnessOptions{}.facts);
+    REQUIRE(built.has_value());
+    TorchVariant made{{state, std::move(*built)}, {}};
+    made.verdict.outcome = model::Outcome::Verified;
+    made.verdict.speedup = model::Speedup{};
+    made.verdict.step_ns.assign(made.proposal.built.plan.steps.size(), 0.0);
+    for (const BuiltRegion &region : made.proposal.built.regions) {
+      REQUIRE(!region.steps.empty());
+      const std::string &anchor = region.planned.region.anchor;
+      made.verdict.step_ns.at(region.steps.front()) = anchor == first ? first_ns : anchor == second ? second_ns : 100;
+    }
+    return made;
+  };
+  const auto choices = [&](double ours_first, double ours_second) {
+    const std::vector<TorchVariant> tried{variant("matmul", ours_first, ours_second), variant("aten", 1000, 1000)};
+    REQUIRE(tried[1].proposal.built.regions.size() == 4);
+    return fastest_choices(tried.front(), tried);
+  };
+  // The library takes 1000 ns and the function behind it 100 ns.
+  const auto mixed = choices(1050, 1500);
+  REQUIRE(mixed.has_value());
+  CHECK(mixed->choices.anchors.at(first).family == "matmul");
+  CHECK(mixed->choices.anchors.at(second).family == "aten");
+  CHECK(build_state(*mixed, plan_buffers(graph), HarnessOptions{}.facts).has_value());
+  CHECK(!choices(1050, 1050).has_value());
+  CHECK(!choices(1050, 1105).has_value()); // too little to be measured
+  std::vector<TorchVariant> untimed{variant("matmul", 2000, 2000), variant("aten", 1000, 1000)};
+  untimed[0].verdict.step_ns.clear();
+  CHECK(!fastest_choices(untimed[0], untimed).has_value());
 }

@@ -156,6 +156,7 @@ TEST_CASE("products, convolutions and windows follow PyTorch's formulas") {
   check_good("%y: f32[2,6,2,2] = adaptive_avg_pool(%x)");
   check_good("%y: f32[2,6,1,1] = adaptive_max_pool(%x)");
   check_good("%y: f32[2,6,16,27] = upsample_nearest(%x) {scales=[2,3]}");
+  check_good("%y: f32[2,6,16,27] = upsample_nearest(%x) {scales=[1,1,2,3]}");
   check_bad("%y: f32[4,4] = matmul(%m, %m)", "times");
   check_bad("%y: f32[4] = matmul(%m, %v)", "vectors must be reshaped");
   check_bad("%y: f16[4,5] = matmul(%h, %n)", "times");

@@ -119,6 +119,23 @@ TEST_CASE("factors and shifts of channels go into weights") {
   check_rewrites(h.graph({h.op("mul", {z, h.parameter("s", {4})})}), {"fold-scale"});
 }
 
+TEST_CASE("a norm and a residual between a convolution and a relu go into its weight and bias") {
+  for (const bool adds : {false, true}) {
+    GraphBuilder g;
+    const std::string x = g.input("x", {2, 3, 5, 4});
+    auto y = g.op("conv", {x, g.parameter("w", {3, 3, 1, 1})});
+    y = g.op("sub", {y, g.parameter("mean", {3, 1, 1})});
+    y = g.op("mul", {g.parameter("s", {1, 3, 1, 1}), y});
+    y = g.op("add", {y, g.parameter("t", {3, 1, 1})});
+    if (adds)
+      y = g.op("add", {x, y});
+    check_rewrites(g.graph({g.op("relu", {y})}), {"conv-epilogue"});
+  }
+  GraphBuilder h; // nothing is shifted, so that the library would add zeros
+  const auto z = h.op("conv", {h.input("x", {2, 3, 5, 4}), h.parameter("w", {4, 3, 1, 1})});
+  check_left_alone(h.graph({h.op("relu", {h.op("mul", {z, h.parameter("s", {4, 1, 1})})})}), "conv-epilogue");
+}
+
 TEST_CASE("averages over neighbouring features are taken of the weight") {
   GraphBuilder g;
   const auto t = g.op("permute", {g.parameter("w", {24, 16})}, {{"dims", Shape{1, 0}}});

@@ -1,0 +1,140 @@
+#include "generator/search/measured_regions.h"
+
+#include "generator/ops/graph_index.h"
+
+#include <algorithm>
+#include <set>
+
+namespace warpwright::search {
+namespace {
+
+/// Part of a plan's time that a new one has to promise, which is less than the noise of a measurement.
+constexpr double kLeastGain = 0.01;
+
+/// What the anchors of a measured plan took, each with the pointwise regions that read its results.
+struct AnchorTimes {
+  std::map<std::string, double> seconds;     ///< by the anchors of the graph
+  std::vector<std::set<std::string>> groups; ///< anchors that one region computes
+};
+
+AnchorTimes anchor_times(const TorchVariant &variant) {
+  AnchorTimes times;
+  const std::map<std::string, double> seconds = region_seconds(variant);
+  const planning::BuiltPlan &built = variant.proposal.built;
+  const ops::GraphIndex graph(built.graph);
+  std::map<std::string, std::string> anchor_of; ///< of the region that writes a value
+  for (const planning::BuiltRegion &region : built.regions) {
+    const elements::Region &own = region.planned.region;
+    std::string anchor = own.anchor;
+    std::set<std::string> group;
+    for (const std::string &name : own.nodes)
+      if (!anchor.empty() && planning::is_anchor(graph.node(name)) && holds(variant.proposal.graph, name))
+        group.insert(name);
+    for (const std::string &input : own.inputs) // of a pointwise region: the last anchor that it reads from
+      if (const auto from = anchor_of.find(input);
+          own.anchor.empty() && from != anchor_of.end() &&
+          (anchor.empty() || graph.position(from->second) > graph.position(anchor)))
+        anchor = from->second;
+    for (const std::string &output : own.outputs)
+      if (!anchor.empty())
+        anchor_of[output] = anchor;
+    times.seconds[anchor] += seconds.at(planning::region_key(own));
+    if (!group.empty())
+      times.groups.push_back(std::move(group));
+  }
+  return times;
+}
+
+/// True if both plans compute the same graph in the same memory order, with choices of the same arithmetic.
+bool are_comparable(const TorchVariant &one, const TorchVariant &other) {
+  const auto turned = [](const TorchVariant &variant) {
+    std::set<std::string> anchors;
+    for (const planning::BuiltRegion &region : variant.proposal.built.regions)
+      if (region.planned.choice.channels_last)
+        anchors.insert(region.planned.region.anchor);
+    return anchors;
+  };
+  return one.proposal.graph == other.proposal.graph && turned(one) == turned(other) &&
+         one.proposal.built.applied.fast_math == other.proposal.built.applied.fast_math;
+}
+
+/// Anchors that have to take their choices from one plan: those that any plan computes in one region.
+std::vector<std::set<std::string>> united(std::vector<std::set<std::string>> groups) {
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (std::size_t j = i + 1; j < groups.size(); ++j)
+      if (std::ranges::any_of(groups[j], [&](const std::string &one) { return groups[i].contains(one); })) {
+        groups[i].merge(groups[j]);
+        groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
+        j = i; // the larger group may meet those in between
+      }
+  return groups;
+}
+
+void take(GraphState &state, const planning::BuiltPlan &from, const std::string &anchor) {
+  const auto is_of_anchor = [&](const planning::BuiltRegion &region) { return region.planned.region.anchor == anchor; };
+  const auto region = std::ranges::find_if(from.regions, is_of_anchor);
+  if (region == from.regions.end())
+    return; // it is computed in the region of another anchor of the group
+  state.choices.anchors[anchor] = region->planned.choice;
+  state.choices.configurations.erase(anchor);
+  if (region->planned.family)
+    state.choices.configurations[anchor] = region->configuration;
+}
+
+} // namespace
+
+std::map<std::string, double> region_seconds(const TorchVariant &variant) {
+  std::map<std::string, double> seconds;
+  const planning::BuiltPlan &built = variant.proposal.built;
+  const std::vector<double> &step_ns = variant.verdict.step_ns;
+  if (step_ns.empty() || step_ns.size() != built.plan.steps.size())
+    return seconds;
+  std::vector<int> shares(step_ns.size(), 0);
+  for (const planning::BuiltRegion &region : built.regions)
+    for (const std::size_t step : region.steps)
+      ++shares.at(step);
+  for (const planning::BuiltRegion &region : built.regions) {
+    double &own = seconds[planning::region_key(region.planned.region)];
+    for (const std::size_t step : region.steps)
+      own += step_ns[step] * 1e-9 / shares[step];
+  }
+  return seconds;
+}
+
+std::optional<GraphState> fastest_choices(const TorchVariant &best,
+                                          const std::vector<TorchVariant> &tried) {
+  std::vector<std::pair<const TorchVariant *, AnchorTimes>> measured;
+  std::vector<std::set<std::string>> groups;
+  for (const TorchVariant &variant : tried)
+    if (variant.verdict.outcome == model::Outcome::Verified && !region_seconds(variant).empty() && are_comparable(best, variant)) {
+      const AnchorTimes &times = measured.emplace_back(&variant, anchor_times(variant)).second;
+      groups.insert(groups.end(), times.groups.begin(), times.groups.end());
+    }
+  const auto own = std::ranges::find(measured, &best, &decltype(measured)::value_type::first);
+  if (own == measured.end())
+    return std::nullopt;
+  const auto seconds_of = [](const AnchorTimes &times, const std::set<std::string> &group) {
+    double sum = 0;
+    for (const std::string &anchor : group)
+      if (const auto found = times.seconds.find(anchor); found != times.seconds.end())
+        sum += found->second;
+    return sum;
+  };
+  GraphState state{best.proposal.graph, best.proposal.rewrites, best.proposal.built.applied};
+  double gain = 0, whole = 0;
+  for (const auto &[anchor, seconds] : own->second.seconds)
+    whole += seconds;
+  for (const std::set<std::string> &group : united(std::move(groups))) {
+    const auto fastest = std::ranges::min_element(
+        measured, {}, [&](const auto &one) { return seconds_of(one.second, group); });
+    const double saved = seconds_of(own->second, group) - seconds_of(fastest->second, group);
+    if (saved <= 0)
+      continue;
+    gain += saved;
+    for (const std::string &anchor : group)
+      take(state, fastest->first->proposal.built, anchor);
+  }
+  return gain > kLeastGain * whole ? std::optional(std::move(state)) : std::nullopt;
+}
+
+} // namespace warpwright::search
