@@ -81,10 +81,26 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
   return runs;
 }
 
+/// True for runs of which at least one operator in 30 is a convolution that mixes channels.
+bool is_convolving(const Graph &graph, const std::vector<std::size_t> &run) {
+  constexpr std::ptrdiff_t kOperators = 30;
+  constexpr std::size_t kGroups = 8; ///< place of the argument
+  const auto convolves = [&](std::size_t i) {
+    const Node &node = graph.nodes[i];
+    return node.op == "aten.convolution.default" && node.args.size() > kGroups && node.args[kGroups] == 1;
+  };
+  return std::ranges::count_if(run, convolves) * kOperators >= std::ranges::ssize(run);
+}
+
 /// Division of one run into parts. Of equally narrow cuts it takes the first, so that equal layers get equal cuts.
 class Cutter {
 public:
-  Cutter(const Graph &graph, const std::vector<std::size_t> &run, const Limits &limits) : run_(run), limits_(limits) {
+  Cutter(const Graph &graph, const std::vector<std::size_t> &run, const Limits &limits)
+      : run_(run), fewest_(limits.fewest), most_(limits.most) {
+    if (is_convolving(graph, run)) {
+      fewest_ = limits.fewest_convolving;
+      most_ = limits.most_convolving;
+    }
     std::map<std::string, std::size_t> made_at;
     std::vector<std::size_t> last(run.size(), 0);
     for (std::size_t at = 0; at < run.size(); ++at) {
@@ -114,22 +130,22 @@ public:
 private:
   std::size_t end_of(std::size_t begin) const {
     const auto left = std::count(computing_.begin() + static_cast<std::ptrdiff_t>(begin), computing_.end(), true);
-    if (left <= limits_.most)
+    if (left <= most_)
       return run_.size();
     std::size_t best = run_.size();
     int computing = 0;
     for (std::size_t cut = begin + 1; cut < run_.size(); ++cut) {
       computing += computing_[cut - 1];
-      if (computing > limits_.most)
+      if (computing > most_)
         break;
-      if (computing >= limits_.fewest && computing_[cut - 1] && (best == run_.size() || width_[cut] < width_[best]))
+      if (computing >= fewest_ && computing_[cut - 1] && (best == run_.size() || width_[cut] < width_[best]))
         best = cut;
     }
     return best;
   }
 
   const std::vector<std::size_t> &run_;
-  const Limits &limits_;
+  int fewest_, most_;
   std::vector<bool> computing_;
   std::vector<int> width_; ///< number of values computed before a position and read after it
 };

@@ -13,6 +13,8 @@ namespace warpwright::regions {
 struct Limits {
   int fewest = 4; ///< computing operators (no views) in a part of a longer run
   int most = 48;
+  /// The same of runs with many convolutions: they hand channels-last values on only within a region.
+  int fewest_convolving = 300, most_convolving = 1200;
 };
 
 /// Regions as indices into graph.nodes, in an order in which the nodes can run.

@@ -21,7 +21,7 @@ struct Chain {
 };
 
 bool is_of_channels(const model::TensorType &value, const model::TensorType &image) {
-  if (value.shape.size() > image.shape.size() || value.dtype != image.dtype)
+  if (value.shape.size() > image.shape.size() || !model::is_floating(value.dtype))
     return false;
   const model::Shape own = aligned(value.shape, image.shape.size());
   for (std::size_t dim = 0; dim < own.size(); ++dim)
@@ -42,13 +42,18 @@ std::optional<Chain> chain_of(const GraphFacts &facts, const std::string &last) 
   Chain chain;
   const model::Node *value = &facts.node(last);
   while (value->op != op::conv) {
+    if (value->op == op::cast && facts.read_once(value->name) && model::is_floating(value->type().dtype) &&
+        model::is_floating(facts.type(value->inputs[0]).dtype)) {
+      value = &facts.node(value->inputs[0]);
+      continue;
+    }
     if (!facts.read_once(value->name) ||
         (value->op != op::add && value->op != op::sub && value->op != op::mul))
       return std::nullopt;
     const bool is_first = is_of_channels(facts.type(value->inputs[1]), value->type());
     const std::string &image = value->inputs[is_first ? 0 : 1], &channels = value->inputs[is_first ? 1 : 0];
     if (facts.type(image).shape != value->type().shape ||
-        facts.type(image).dtype != value->type().dtype ||
+        !model::is_floating(facts.type(image).dtype) ||
         !is_of_channels(facts.type(channels), value->type()) ||
         (value->op == op::sub && !is_first))
       return std::nullopt;
@@ -62,16 +67,18 @@ std::optional<Chain> chain_of(const GraphFacts &facts, const std::string &last) 
   return chain;
 }
 
-/// Writes a convolution with the chain in its weight and bias.
+/// Writes a convolution with the chain in its weight and bias, which are computed in float32 for halves.
 std::string folded(const GraphFacts &facts, ReplacementBuilder &builder, const Chain &chain) {
   std::vector<std::string> inputs = chain.conv->inputs;
   const model::Shape &shape = chain.conv->type().shape;
+  const model::Dtype dtype = chain.conv->type().dtype,
+                     wide = model::size_bytes(dtype) == 2 ? model::Dtype::Float32 : dtype;
   std::optional<std::string> factor, shift;
   if (inputs.size() > 2)
-    shift = inputs[2];
+    shift = builder.cast(inputs[2], wide);
   for (const auto &[op, channels] : chain.steps) {
-    const std::string numbers = builder.expand(
-        builder.reshape(channels, {model::elements_of(facts.type(channels).shape)}), {shape[1]});
+    const std::string numbers = builder.cast(
+        builder.expand(builder.reshape(channels, {model::elements_of(facts.type(channels).shape)}), {shape[1]}), wide);
     if (op == op::mul) {
       factor = factor ? builder.multiply(*factor, numbers) : numbers;
       if (shift)
@@ -85,10 +92,10 @@ std::string folded(const GraphFacts &facts, ReplacementBuilder &builder, const C
   if (factor) {
     model::Shape column(shape.size(), 1);
     column[0] = shape[1];
-    inputs[1] = builder.multiply(inputs[1], builder.reshape(*factor, column));
+    inputs[1] = builder.multiply(inputs[1], builder.reshape(builder.cast(*factor, dtype), column));
   }
   inputs.resize(2);
-  inputs.push_back(*shift);
+  inputs.push_back(builder.cast(*shift, dtype));
   return with_inputs(builder, *chain.conv, inputs, shape);
 }
 
@@ -112,7 +119,7 @@ std::optional<Replacement> fold_into_convolution(const GraphFacts &facts, const 
       residual = other;
     }
   const auto shifts = [](const Chain::Step &step) { return step.op != op::mul; };
-  if (!chain || chain->steps.empty() || // those of an earlier rewrite are empty
+  if (!chain || chain->conv->type().dtype != node.type().dtype || chain->steps.empty() || // those of an earlier rewrite are empty
       (chain->conv->inputs.size() < 3 && std::ranges::none_of(chain->steps, shifts)))
     return std::nullopt;
   ReplacementBuilder builder(facts, node);

@@ -72,6 +72,9 @@ public:
   std::vector<PlanStart> all() && {
     const ops::GraphIndex index(guess_.graph);
     choose_for_anchors(index);
+    const bool fallback = !(facts_.tf32 && (network() || flops_ > kLarge));
+    if (convolutions_ > 0 && !fallback) // most likely the fastest, and searches of large networks try few plans
+      add_channels_last(false);
     if (facts_.tf32)
       if (auto mixed = planning::mixture(index, guess_.choices.anchors,
                                          channels_last_.choices.anchors, facts_))
@@ -82,11 +85,8 @@ public:
     // The families of this project come first, then the library for heavy nodes; single changes mix them. Once TF32 is
     // refused, the guess has FP32-accurate convolutions already.
     add_choices_of_rewrites();
-    if (convolutions_ > 0) {
-      const bool fallback = !(facts_.tf32 && (network() || flops_ > kLarge));
-      add_library_epilogues(fallback);
-      add(std::move(channels_last_), fallback);
-    }
+    if (convolutions_ > 0 && fallback)
+      add_channels_last(true);
     if (heavy_) // the library's products of halves are often the fastest, ours of float32 nearly always
       add(std::move(library_), convolutions_ == 0 && !halves_);
     if (convolutions_ > 0 && facts_.tf32)
@@ -146,15 +146,16 @@ private:
     }
   }
 
-  /// Adds the channels-last start in which the library's convolutions also compute what is behind them.
-  void add_library_epilogues(bool fallback) {
-    auto changed = rewritten_everywhere(channels_last_, kConvolutionEpilogue);
-    if (!changed)
-      return;
-    for (const Node &node : changed->graph.nodes)
-      if (node.op == op::conv)
-        changed->choices.anchors.try_emplace(node.name, planning::AnchorChoice{elements::kLibraryFamily, true, true});
-    add(std::move(*changed), fallback);
+  /// Adds the library's channels-last convolutions, first where they also compute what is behind them.
+  void add_channels_last(bool fallback) {
+    if (auto changed = rewritten_everywhere(channels_last_, kConvolutionEpilogue)) {
+      for (const Node &node : changed->graph.nodes)
+        if (node.op == op::conv)
+          changed->choices.anchors.try_emplace(
+              node.name, planning::AnchorChoice{elements::kLibraryFamily, true, true});
+      add(std::move(*changed), fallback);
+    }
+    add(channels_last_, fallback);
   }
 
   void add_choices_of_rewrites() {

@@ -91,7 +91,13 @@ ModuleRecorder::record(std::span<const Operation> operations, const CallFrame &f
       return std::unexpected(captured.error());
     recording->uncaptured = captured.error().message;
   }
-  TRY(make_call(operations, frame, *recording));
+  const bool is_part = frame.arguments.empty() && frame.outputs.empty() &&
+                       std::ranges::none_of(operations, [](const Operation &operation) {
+                         const auto *torch = std::get_if<TorchOperation>(&operation);
+                         return torch && torch->is_module;
+                       });
+  if (!is_part)
+    TRY(make_call(operations, frame, *recording));
   return recording;
 }
 

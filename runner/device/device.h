@@ -236,8 +236,9 @@ public:
   /// Like record(), for one side of a torch task. The time as called is that of one call from
   /// Python, of the task's module or of a module that runs the operations on memory that it
   /// allocates. Runs the operations several times first.
+  /// @param frame empty: the operations are a part of a call, and the recording has no time as called
   virtual DeviceResult<std::unique_ptr<Recording>> record_module(std::span<const Operation>,
-                                                                 const CallFrame &) {
+                                                                 const CallFrame & /*frame*/) {
     return fault(Fault::Kind::Unsupported, "this device has no torch to measure with");
   }
   /// Device time of one run of the recording with a cold L2 cache. Returns when all its work has

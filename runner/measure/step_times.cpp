@@ -28,7 +28,11 @@ DeviceResult<StepTimes> measure_step_times(Job &job, InputSet &set, std::mt19937
   StepTimes result;
   if (std::ranges::all_of(steps, by_library) || std::ranges::none_of(steps, by_library))
     result.library_part = std::ranges::any_of(steps, by_library);
-  if (steps.empty() || steps.size() > kMostSteps)
+  const auto calls_module = [](const Operation &step) {
+    const auto *torch = std::get_if<TorchOperation>(&step);
+    return torch && torch->is_module;
+  };
+  if (steps.empty() || steps.size() > kMostSteps || std::ranges::any_of(steps, calls_module))
     return result;
   // The first whole run fills the buffers that all steps read.
   TRY(job.device.time(*set.recordings[kCandidateSide]));

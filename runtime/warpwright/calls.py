@@ -54,6 +54,17 @@ def alike(one, other):
     return bool(((one - other)[finite].abs() <= most * largest).all())
 
 
+def within(one, other, moved):
+    """Whether a result differs from another by at most four times what a rounding of the inputs changes."""
+    if one.shape != other.shape or one.dtype != other.dtype or not torch.equal(one.isfinite(), other.isfinite()):
+        return False
+    if one.dtype not in WORST_ERROR:
+        return int((one != other).sum()) <= 4 * int((one != moved).sum())
+    finite = one.isfinite() & moved.isfinite()
+    apart = [float((one.double() - two.double())[finite].abs().max()) if bool(finite.any()) else 0.0 for two in (other, moved)]
+    return apart[0] <= 4 * apart[1]
+
+
 class Bound:
     """One plan on one device: for each combination of sizes its kernels, or the reason why there are none."""
 

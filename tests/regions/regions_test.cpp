@@ -66,6 +66,21 @@ TEST_CASE("Equal layers become regions with one key") {
   CHECK(keys.size() == 1);
 }
 
+TEST_CASE("A network of convolutions is cut rarely, since regions hand values on in the module's layout") {
+  std::vector<json> nodes = {input(value("x0", {1, 8, 8, 8})), input(value("w", {8, 8, 1, 1}))};
+  for (int i = 0; i < 100; ++i) {
+    const std::string x = "x" + std::to_string(i), n = std::to_string(i), next = "x" + std::to_string(i + 1);
+    nodes.push_back(node("aten.convolution.default", {read(x), read("w"), nullptr, {1, 1}, {0, 0}, {1, 1}, false, {0, 0}, 1},
+                         value("c" + n, {1, 8, 8, 8}), {}));
+    nodes.push_back(node("aten.relu.default", json::array({read("c" + n)}), value(next, {1, 8, 8, 8})));
+  }
+  CHECK(partition(graph(nodes, {"x100"})).size() == 1);
+  for (json &one : nodes)
+    if (one.value("op", "") == "aten.convolution.default")
+      one["args"][8] = 8; // depthwise convolutions do not gain from another layout alone
+  CHECK(partition(graph(nodes, {"x100"})).size() > 1);
+}
+
 TEST_CASE("An operator that draws random numbers ends a region, and what does not need it stays together") {
   const Graph whole =
       graph({input(value("x", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),

@@ -131,6 +131,12 @@ TEST_CASE("a norm and a residual between a convolution and a relu go into its we
       y = g.op("add", {x, y});
     check_rewrites(g.graph({g.op("relu", {y})}), {"conv-epilogue"});
   }
+  GraphBuilder c; // halves are normalized in float32
+  constexpr model::Dtype kHalf = model::Dtype::Float16;
+  auto v = c.op("conv", {c.input("x", {2, 3, 5, 4}, kHalf), c.parameter("w", {3, 3, 1, 1}, kHalf)});
+  v = c.op("sub", {c.cast(v, model::Dtype::Float32), c.parameter("mean", {3, 1, 1})});
+  v = c.op("add", {c.op("mul", {v, c.parameter("s", {3, 1, 1})}), c.parameter("t", {3, 1, 1})});
+  check_rewrites(c.graph({c.op("relu", {c.cast(v, kHalf)})}), {"conv-epilogue"});
   GraphBuilder h; // nothing is shifted, so that the library would add zeros
   const auto z = h.op("conv", {h.input("x", {2, 3, 5, 4}), h.parameter("w", {4, 3, 1, 1})});
   check_left_alone(h.graph({h.op("relu", {h.op("mul", {z, h.parameter("s", {4, 1, 1})})})}), "conv-epilogue");

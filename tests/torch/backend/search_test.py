@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import io
 import json
+import operator
 import os
 import pathlib
 import shutil
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 import warnings
 
@@ -77,6 +79,43 @@ class Search(Case):
         shutil.rmtree(STORE)
         with torch.no_grad():
             torch.testing.assert_close(wanted, model(x), atol=1e-4, rtol=1e-4)
+
+    def trial(self, plain, *values, gm=None):
+        if gm is None:
+            gm = torch.fx.Graph()
+            gm.output((gm.placeholder("x"),))
+            gm = torch.fx.GraphModule(nn.Module(), gm)
+        graph = types.SimpleNamespace(gm=gm, device=torch.device("cpu"), changed=set())
+        return search.Trial(plain, graph, {f"x{index}": one for index, one in enumerate(values)})
+
+    def test_an_output_of_roundings_alone_may_have_others(self):
+        def cancelling(values):  # about 3 digits are right
+            return [values[0] + 30000 - 30000]
+
+        x = torch.randn(1000)
+        trial = self.trial(cancelling, x * 1e-2)
+        self.assertFalse(calls.alike(cancelling([x * 1e-2])[0], x * 1e-2))
+        self.assertEqual(trial.difference(lambda values: [values[0].clone()]), "")
+        self.assertEqual(trial.difference(lambda values: [values[0] + 0.1]), "output 0 differs with plans")
+        exact = self.trial(lambda values: [values[0] * 2], x)
+        self.assertEqual(exact.difference(lambda values: [values[0] * 2.1]), "output 0 differs with plans")
+        self.assertEqual(exact.difference(lambda values: [values[0] * torch.nan]), "output 0 differs with plans")
+        greatest = self.trial(lambda values: [values[0].argmax(0)], x.reshape(10, 100))
+        self.assertEqual(greatest.difference(lambda values: [values[0].argmin(0)]), "output 0 differs with plans")
+
+    def test_the_random_state_of_an_attention_is_not_compared(self):
+        graph, state = torch.fx.Graph(), []
+        x = graph.placeholder("x")
+        attention = graph.call_function(torch.ops.aten._scaled_dot_product_efficient_attention.default, (x, x, x, None, True))
+        for index, value in ((0, torch.ones(2)), (2, torch.ones(2, dtype=torch.int64))):
+            state.append(graph.call_function(operator.getitem, (attention, index)))
+            state[-1].meta["val"] = value
+        graph.output(tuple(state))
+        gm = torch.fx.GraphModule(nn.Module(), graph)
+        results = lambda first, second: lambda values: [torch.full((2,), first), torch.full((2,), second)]
+        trial = self.trial(results(1.0, 1), torch.ones(2), gm=gm)
+        self.assertEqual(trial.difference(results(1.0, 7)), "")
+        self.assertEqual(trial.difference(results(2.0, 1)), "output 0 differs with plans")
 
     def test_a_report_for_editors_is_kept_by_class_and_file(self):
         model, x, looking = Broken(), torch.randn(4, 8), search.Looking()
