@@ -48,6 +48,38 @@ void wait_for_writers(const Graph &graph, std::vector<std::set<std::size_t>> &us
   }
 }
 
+/// True for a tensor with at most one dimension of several elements, as a number for each channel.
+bool is_vector(const Value &value) {
+  return std::ranges::count_if(value.type.shape, [](std::int64_t extent) { return extent != 1; }) <= 1;
+}
+
+/// Moves vectors that are computed from inputs element by element, as a norm's factors from its statistics, to the first
+/// run that reads them: else those of a whole network would be in its first run.
+/// @param place by node: its run, or for a node outside the runs the last run before it
+void compute_late(const Graph &graph, const std::vector<std::set<std::size_t>> &users, std::vector<std::ptrdiff_t> &place,
+                  std::vector<std::vector<std::size_t>> &runs) {
+  std::map<std::string, bool> from_inputs; // by value
+  std::vector<bool> may_move(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node &node = graph.nodes[i];
+    const auto is_from_inputs = [&](const std::string &name) { return from_inputs[name]; };
+    const bool is_simple = node.op.empty() || ((node.is_view || has_tag(node, "pointwise")) && !node.writes &&
+                                               std::ranges::all_of(read_values(node), is_from_inputs));
+    for (const Value &result : node.results)
+      from_inputs[result.name] = is_simple;
+    may_move[i] = is_simple && reason_against(node).empty() && !users[i].empty() &&
+                  std::ranges::all_of(node.results, is_vector);
+  }
+  for (std::size_t i = graph.nodes.size(); i-- > 0;)
+    if (may_move[i])
+      place[i] = std::max(place[i], std::ranges::min(users[i] | std::views::transform([&](std::size_t user) { return place[user]; })));
+  for (std::vector<std::size_t> &run : runs)
+    run.clear();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (reason_against(graph.nodes[i]).empty())
+      runs[static_cast<std::size_t>(place[i])].push_back(i);
+}
+
 /// Runs of nodes that regions may hold, from a topological order that keeps such nodes together.
 std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
   std::map<std::string, std::size_t> maker;
@@ -66,9 +98,11 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
     if (waits[i] == 0)
       ready(i);
   std::vector<std::vector<std::size_t>> runs(1);
+  std::vector<std::ptrdiff_t> place(graph.nodes.size(), 0);
   while (!allowed.empty() || !others.empty()) {
     std::set<std::size_t> &from = allowed.empty() ? others : allowed;
     const std::size_t next = *from.begin();
+    place[next] = std::ssize(runs) - (&from != &allowed && runs.back().empty() ? 2 : 1);
     if (&from == &allowed)
       runs.back().push_back(next);
     else if (!runs.back().empty() && !graph.nodes[next].op.empty())
@@ -78,6 +112,7 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
       if (--waits[user] == 0)
         ready(user);
   }
+  compute_late(graph, users, place, runs);
   return runs;
 }
 

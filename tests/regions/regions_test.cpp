@@ -81,13 +81,28 @@ TEST_CASE("A network of convolutions is cut rarely, since regions hand values on
   CHECK(partition(graph(nodes, {"x100"})).size() > 1);
 }
 
+TEST_CASE("Vectors that are computed from inputs alone are in the region that reads them") {
+  const Graph whole =
+      graph({input(value("x", {4})), input(value("v", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
+             node("aten.neg.default", json::array({read("a")}), value("a2", {4})),
+             node("aten.rand_like.default", json::array({read("a2")}), value("r", {4}), {"nondeterministic_seeded"}),
+             node("aten.sqrt.default", json::array({read("v")}), value("s", {4})),
+             node("aten.reciprocal.default", json::array({read("s")}), value("t", {4})),
+             node("aten.mul.Tensor", {read("t"), read("r")}, value("c", {4}))},
+            {"c"});
+  const auto regions = partition(whole);
+  REQUIRE(regions.size() == 2);
+  CHECK(regions[0] == std::vector<std::size_t>{2, 3});
+  CHECK(regions[1] == std::vector<std::size_t>{5, 6, 7});
+}
+
 TEST_CASE("An operator that draws random numbers ends a region, and what does not need it stays together") {
   const Graph whole =
-      graph({input(value("x", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
-             node("aten.rand_like.default", json::array({read("a")}), value("r", {4}), {"nondeterministic_seeded"}),
-             node("aten.neg.default", json::array({read("a")}), value("b", {4})),
-             node("aten.mul.Tensor", {read("b"), read("r")}, value("c", {4})),
-             node("aten.exp.default", json::array({read("c")}), value("d", {4}))},
+      graph({input(value("x", {4, 4})), node("aten.relu.default", json::array({read("x")}), value("a", {4, 4})),
+             node("aten.rand_like.default", json::array({read("a")}), value("r", {4, 4}), {"nondeterministic_seeded"}),
+             node("aten.neg.default", json::array({read("a")}), value("b", {4, 4})),
+             node("aten.mul.Tensor", {read("b"), read("r")}, value("c", {4, 4})),
+             node("aten.exp.default", json::array({read("c")}), value("d", {4, 4}))},
             {"d"});
   const auto regions = partition(whole);
   REQUIRE(regions.size() == 2);
