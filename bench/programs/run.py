@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the CUDA programs a to m of HeCBench through Warpwright, on a machine with a GPU, nvcc and make.
 
-usage: bench/programs/run.py HECBENCH --bin build/release/bin --out OUT [--for 9m] [--only adam,bfs]
+usage: bench/programs/run.py HECBENCH --bin build/release/bin --out OUT [--for 9m] [--only adam,bfs] [--whole]
 
 HECBENCH is a checkout, or what bench/programs/pack.py packed and tar unpacked. It is copied to --work once, and built there.
 In a fixed random order, each program is analyzed, built and captured, and the kernels with the most GPU time are optimized.
-Builds run ahead on the other CPU cores. OUT/programs.jsonl gets a line for each result. A later run with the same OUT skips
+With --whole, `warpwright optimize --program` does that and proves the changed program against the original in whole runs.
+Builds run ahead on the other CPU cores; with --whole they are made first, so that they do not disturb the runs. OUT/programs.jsonl gets a line for each result. A later run with the same OUT skips
 programs that are done; --for ends a run in time. The table at the end (also OUT/table.md) counts every failure as 1.0.
 """
 import argparse
@@ -164,16 +165,57 @@ class Bench:
             return self.note("kernel", program, **facts, outcome="failed", why=f"exit {code}: {tail(err)}", seconds=took)
         self.note("kernel", program, **facts, **table.outcome_of(found), seconds=took)
 
+    def whole(self, program):
+        """The program from its run to a report and a patch. @return whether it is done, or the time was over"""
+        needed_s = (seconds(self.options.budget) + 20 * self.known("capture", program)[-1]["seconds"]
+                    + 4 * self.known("build", program)[-1]["seconds"] + LAUNCH_ROOM_S)
+        if self.left() < needed_s:
+            return False
+        make = f"make ARCH={self.options.arch}"
+        command = [self.warpwright, "optimize", "--program", make + " run", "--build", make, "--json", "--device", self.options.device,
+                   "--budget", self.options.budget, "--ledger", os.path.join(self.work, "ledger.sqlite"),
+                   "--patch", os.path.join(os.path.abspath(self.options.out), "patches", program + ".patch")]
+        if self.options.max_variants:
+            command += ["--max-variants", str(self.options.max_variants)]
+        os.makedirs(os.path.dirname(command[command.index("--patch") + 1]), exist_ok=True)
+        code, out, err, took = run(command, self.folder(program), needed_s + 300, self.environment)
+        try:
+            document = json.loads(out)
+            whole = document["program"]
+        except (json.JSONDecodeError, KeyError):
+            self.note("program", program, outcome="failed", why=f"exit {code}: {tail(err)}", seconds=took)
+            return True
+        kernels = {kernel["name"]: kernel for kernel in document["kernels"]}
+        for kernel in whole["kernels"]:
+            facts = {"file": kernel["file"], "kernel": kernel["name"], "share": kernel["gpu_share"], "launches": kernel["launches"],
+                     "total_ns": kernel["total_ns"], "state": kernel["state"], "changed_total_ns": kernel["changed_total_ns"]}
+            searched = table.outcome_of(kernels[kernel["name"]]) if kernel["name"] in kernels else {"outcome": kernel["state"]}
+            if kernel["why"]:
+                searched["why"] = kernel["why"]
+            if kernel["gpu_share"] >= self.options.least_share:
+                self.note("kernel", program, **facts, **searched)
+        failures = "; ".join(failure["message"] for failure in document["failures"])
+        self.note("whole", program, **{key: whole[key] for key in ("gpu_ns", "changed_gpu_ns", "first_runs_s", "original_s", "changed_s",
+                                                                   "ratio", "outcome", "tests", "not_compared")}, seconds=took)
+        self.note("program", program, outcome="failed" if code else "done", why=tail(failures))
+        return True
+
     def measure(self, program):
         """All that needs the GPU. @return whether the program is done, or the time was over"""
         if not self.captured(program):
             self.note("program", program, outcome="nothing captured")
             return True
         kernels, _, _, _ = self.analyzed(program)
+        run_s = self.known("capture", program)[-1]["seconds"]
+        if self.options.whole and run_s > self.options.longest_whole:
+            self.note("program", program, outcome=f"its run takes over {self.options.longest_whole:.0f} s")
+            return True
         launched = sorted((kernel for kernel in kernels if kernel.get("run")), key=lambda kernel: -kernel["run"]["share"])
         distinct = list({kernel["name"]: kernel for kernel in reversed(launched)}.values())[::-1]
         self.note("kernels", program, launched=[{"kernel": kernel["name"], "share": kernel["run"]["share"], "task": kernel["task"]["inferred"]}
                                                 for kernel in distinct])
+        if self.options.whole:
+            return self.whole(program)
         chosen = [kernel for kernel in distinct if kernel["run"]["share"] >= self.options.least_share][:self.options.most_kernels]
         weight = sum(kernel["run"]["share"] for kernel in chosen if kernel["task"]["inferred"]) or 1
         done = {line["kernel"] for line in self.known("kernel", program)}
@@ -193,6 +235,8 @@ class Bench:
         jobs = self.options.jobs or max((os.cpu_count() or 2) - 2, 1)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             prepared = [(program, pool.submit(self.prepare, program)) for program in wanted]
+            if self.options.whole:
+                concurrent.futures.wait([future for _, future in prepared], timeout=max(self.left() / 3, 1))
             for program, future in prepared:
                 if self.left() < LAUNCH_ROOM_S:
                     break
@@ -231,6 +275,8 @@ def main():
     parser.add_argument("--most-kernels", type=int, default=3, help="of one program")
     parser.add_argument("--max-variants", type=int, default=0)
     parser.add_argument("--run-limit", type=float, default=60, help="seconds of a captured run; its record is kept when it is ended")
+    parser.add_argument("--whole", action="store_true", help="optimize, change and compare whole programs")
+    parser.add_argument("--longest-whole", type=float, default=15, help="seconds of a recorded run, for --whole")
     parser.add_argument("--jobs", type=int, default=0, help="builds at a time")
     options = parser.parse_args()
     bench = Bench(options)

@@ -102,6 +102,22 @@ def render(lines):
     ratios = {name: gpu_ratio(facts["kernel"], facts["capture"][-1]["gpu_ns"]) for name, facts in finished.items()
               if facts["capture"] and facts["capture"][-1]["gpu_ns"] > 0}
     text += mean_text("GPU time of a program before / after, from its kernels", [[ratio] for ratio in ratios.values()])
+    wholes = [facts["whole"][-1] for facts in finished.values() if facts["whole"]]
+    if wholes:
+        ratios = [whole["ratio"] for whole in wholes]
+        text += mean_text("whole runs, original / changed (unchanged as 1.0)", [[ratio["median"] if ratio else 1.0] for ratio in ratios])
+        text += f"- runs that end over 5% sooner: {sum(bool(one) and one['low'] > 1.05 for one in ratios)} of {len(wholes)}\n"
+        gpu = [[whole["gpu_ns"] / whole["changed_gpu_ns"] if whole["changed_gpu_ns"] else 1.0] for whole in wholes]
+        text += mean_text("GPU time of a whole program before / after, recorded", gpu)
+        text += "\n| program | run before | run after | ratio | GPU time before | after | result |\n|---|---:|---:|---|---:|---:|---|\n"
+        for whole in wholes:
+            def s(key):
+                return f"{whole[key]['median']:.3f} s" if whole[key] else ""
+            ratio = whole["ratio"]
+            told = f"{ratio['median']:.3f} [{ratio['low']:.3f}, {ratio['high']:.3f}]" if ratio else ""
+            after = f"{whole['changed_gpu_ns'] / 1e6:.2f} ms" if whole["changed_gpu_ns"] else ""
+            text += (f"| {cell(whole['program'])} | {s('original_s') or s('first_runs_s')} | {s('changed_s')} | {told} "
+                     f"| {whole['gpu_ns'] / 1e6:.2f} ms | {after} | {cell(whole['outcome'])} |\n")
     text += "\n| program | kernel | share of GPU time | launch | before | after | speedup | result |\n|---|---|---:|---:|---:|---:|---:|---|\n"
     for name, facts in programs.items():
         if not facts["kernel"]:
