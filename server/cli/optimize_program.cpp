@@ -14,6 +14,8 @@
 #include "support/text.h"
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 namespace warpwright::cli {
 namespace {
@@ -133,9 +135,15 @@ Result<program::RunTimes> recorded(program::ProgramTrial &trial, const std::stri
   return times;
 }
 
+/// The words of a command, for people and for the name of a capture.
+std::vector<std::string> words_of(const std::string &command) {
+  std::istringstream text(command);
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
 Result<program::RunTimes> ProgramOptimization::record_original() {
   tell("Recording a run");
-  const capture::RunFacts facts{.command = {report_.run}, .folder = folder_.string(), .started = {}, .status = std::nullopt};
+  const capture::RunFacts facts{.command = words_of(report_.run), .folder = folder_.string(), .started = {}, .status = std::nullopt};
   const auto times = TRY(recorded(trial_, program::kOriginal, "", facts, report_.capture));
   report_.gpu_ns = times.gpu_ns();
   for (const program::KernelTime &kernel : times.kernels)
@@ -221,7 +229,7 @@ std::optional<std::string> ProgramOptimization::why_it_fails(const program::Edit
 /// Takes out edits whose launches take longer in the whole program. @return whether there were any
 bool ProgramOptimization::drop_losses(program::EditSet &kept) {
   std::string folder;
-  const capture::RunFacts facts{.command = {report_.run}, .folder = {}, .started = {}, .status = std::nullopt};
+  const capture::RunFacts facts{.command = words_of(report_.run), .folder = {}, .started = {}, .status = std::nullopt};
   const auto times = recorded(trial_, program::kChanged, trial_.beside("changed-run").string(), facts, folder);
   std::error_code error;
   if (!folder.empty())
