@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 namespace warpwright::cli {
@@ -72,7 +73,8 @@ private:
   Result<void> try_edits();
   std::optional<std::string> why_it_fails(const program::EditSet &chosen, const program::OutputMask &mask);
   bool drop_losses(program::EditSet &kept);
-  Result<void> compare_times(const program::OutputMask &mask);
+  Result<std::string> compare_times(const program::OutputMask &mask);
+  Result<void> keep_nothing(const program::EditSet &edits, const std::string &why, const std::string &outcome);
   Result<void> write_results(const program::EditSet &kept);
   void apply(const program::Sources &changed);
 
@@ -276,46 +278,46 @@ Result<void> ProgramOptimization::try_edits() {
     kernels_[edits_[number].kernel].reported.why = why;
   program::EditSet kept = std::move(halved.kept);
   // The last test may have failed, so the tree is made anew where edits were left out.
+  constexpr char kLater[] = "Nothing is changed: the edits passed once, and a later run of the changed program failed or differed.";
   if (!kept.empty() && !halved.guilty.empty())
     if (const auto why = why_it_fails(kept, mask))
-      return fail("the program with the kept edits passed once and then failed: " + *why,
-                  "Its output may differ from run to run; see what --json says under not_compared");
+      return keep_nothing(kept, *why, kLater);
   while (!kept.empty() && !interrupted() && drop_losses(kept) && !kept.empty())
-    if (const auto why = why_it_fails(kept, mask)) {
-      for (const std::size_t number : kept)
-        kernels_[edits_[number].kernel].reported.why = *why;
-      kept.clear();
-    }
-  if (kept.empty()) {
-    report_.changed_gpu_ns.reset();
-    report_.outcome = "Nothing is changed: the whole program fails, differs or is slower with each edit.";
-    return {};
-  }
-  TRY(compare_times(mask));
-  if (report_.ratio && report_.ratio->high < 1) {
-    for (const std::size_t number : kept)
-      kernels_[edits_[number].kernel].reported.why = "the whole program is slower with it";
-    report_.outcome = "Nothing is changed: the whole run takes longer with the edits.";
-    return {};
-  }
+    if (const auto why = why_it_fails(kept, mask))
+      return keep_nothing(kept, *why, kLater);
+  if (kept.empty())
+    return keep_nothing({}, {}, "Nothing is changed: the whole program fails, differs or is slower with each edit.");
+  if (const std::string why = TRY(compare_times(mask)); !why.empty())
+    return keep_nothing(kept, why, kLater);
+  if (report_.ratio && report_.ratio->high < 1)
+    return keep_nothing(kept, "the whole program is slower with it",
+                        "Nothing is changed: the whole run takes longer with the edits.");
   return write_results(kept);
 }
 
-Result<void> ProgramOptimization::compare_times(const program::OutputMask &mask) {
+Result<void> ProgramOptimization::keep_nothing(const program::EditSet &edits, const std::string &why,
+                                               const std::string &outcome) {
+  for (const std::size_t number : edits)
+    kernels_[edits_[number].kernel].reported.why = why;
+  report_.outcome = outcome;
+  return {};
+}
+
+/// @return how a run of the changed program differed; empty: none did
+Result<std::string> ProgramOptimization::compare_times(const program::OutputMask &mask) {
   if (interrupted()) {
     report_.interrupted = true;
     report_.outcome = "The changed program's output agrees; whole runs were not timed, because of the interruption.";
-    return {};
+    return "";
   }
   tell("Pairs of whole runs");
   const auto pairs = TRY(program::run_pairs([&](const std::string &tree) { return trial_.run(tree); }, mask, {}, stop_));
   report_.interrupted = interrupted();
   if (!pairs.failure.empty())
-    return fail("a later run of the changed program differs from the original: " + pairs.failure,
-                "No edit is kept. If the program's output differs from run to run, check it with --check");
+    return pairs.failure;
   if (pairs.original_s.size() < program::PairLimits{}.fewest) {
     report_.outcome = "The changed program's output agrees; too few pairs of whole runs were timed before the interruption.";
-    return {};
+    return "";
   }
   const std::size_t count = pairs.original_s.size();
   report_.original_s = measured(runner::median_interval(pairs.original_s), count);
@@ -325,7 +327,7 @@ Result<void> ProgramOptimization::compare_times(const program::OutputMask &mask)
                             printed("%.2f]", report_.ratio->high);
   report_.outcome = report_.ratio->low > 1 ? "The whole run is " + ratio + " faster, with the same output."
                                            : "The whole run is as fast as before (" + ratio + "), with the same output.";
-  return {};
+  return "";
 }
 
 Result<void> ProgramOptimization::write_results(const program::EditSet &kept) {
