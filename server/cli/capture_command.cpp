@@ -62,17 +62,14 @@ int run_capture(const CaptureOptions &options) {
   if (!options.remove.empty())
     return remove(options.remove);
   if (options.program.empty())
-    return fail_with({"no program is named", "Write it after --: warpwright capture -- ./program"},
-                     kUsage);
+    return fail_with({"no program is named", "Write it after --: warpwright capture -- ./program"}, kUsage);
   if (const auto able = can_capture(); !able)
     return fail_with(able.error());
   std::error_code error;
-  auto started = start_capture(options.out,
-                               {.command = options.program,
-                                .folder = fs::current_path(error).string(),
-                                .started = {},
-                                .status = std::nullopt},
-                               options.duration);
+  auto started = start_capture(
+      options.out,
+      {.command = options.program, .folder = fs::current_path(error).string(), .started = {}, .status = std::nullopt},
+      options.duration);
   if (!started)
     return fail_with(started.error(), kUsage);
   const auto status = run_program(options.program, started->environment);

@@ -1,8 +1,9 @@
-// `warpwright optimize --program`: records a run of the user's program, optimizes the kernels that take its GPU time, and
-// proves the changed program against the original in whole runs.
+// `warpwright optimize --program`: records a run of the user's program, optimizes the kernels that take its GPU time,
+// and proves the changed program against the original in whole runs.
 //
-// The program is built and run in copies of its folder (server/program/scratch_folder.h). Only --apply writes into the folder,
-// and only --patch outside of the user's cache and state folders. The user typed the commands, so they run as the user.
+// The program is built and run in copies of its folder (server/program/scratch_folder.h). Only --apply writes into the
+// folder, and only --patch outside of the user's cache and state folders. The user typed the commands, so they run as
+// the user.
 #include "server/cli/capture/report.h"
 #include "server/cli/capture/start.h"
 #include "server/cli/program_edits.h"
@@ -145,7 +146,8 @@ std::vector<std::string> words_of(const std::string &command) {
 
 Result<program::RunTimes> ProgramOptimization::record_original() {
   tell("Recording a run");
-  const capture::RunFacts facts{.command = words_of(report_.run), .folder = folder_.string(), .started = {}, .status = std::nullopt};
+  const capture::RunFacts facts{
+      .command = words_of(report_.run), .folder = folder_.string(), .started = {}, .status = std::nullopt};
   const auto times = TRY(recorded(trial_, program::kOriginal, "", facts, report_.capture));
   report_.gpu_ns = times.gpu_ns();
   for (const program::KernelTime &kernel : times.kernels)
@@ -182,8 +184,8 @@ void ProgramOptimization::optimize_kernels() {
 
 void ProgramOptimization::optimize_kernel_for(LaunchedKernel &kernel, std::chrono::milliseconds budget) {
   ProgramKernel &reported = kernel.reported;
-  tell(reported.name + " in " + reported.file + ": " + printed("%.1f%%", 100 * reported.gpu_share) + " of the GPU time, " +
-       printed("%.0f s", static_cast<double>(budget.count()) / 1e3) + " of search");
+  tell(reported.name + " in " + reported.file + ": " + printed("%.1f%%", 100 * reported.gpu_share) +
+       " of the GPU time, " + printed("%.0f s", static_cast<double>(budget.count()) / 1e3) + " of search");
   run_.budget = budget;
   reported.budget = budget;
   auto outcome = optimize_in_file(run_, kernel.source->path, kernel.source->qualified_name, reported.file);
@@ -203,7 +205,8 @@ void ProgramOptimization::optimize_kernel_for(LaunchedKernel &kernel, std::chron
     reported.speedup = verdict.speedup;
     edits_.push_back({static_cast<std::size_t>(&kernel - kernels_.data()), reported.file, *found.best});
     originals_.try_emplace(reported.file, outcome->text);
-    tell("  " + (verdict.speedup ? model::speedup_text(*verdict.speedup) + " " : "checked ") + moves_text(reported.moves));
+    tell("  " + (verdict.speedup ? model::speedup_text(*verdict.speedup) + " " : "checked ") +
+         moves_text(reported.moves));
   } else if (found.report.error) {
     reported.state = State::Failed;
     reported.why = found.report.error->message;
@@ -215,7 +218,8 @@ void ProgramOptimization::optimize_kernel_for(LaunchedKernel &kernel, std::chron
   run_.report.kernels.push_back(std::move(found.report));
 }
 
-std::optional<std::string> ProgramOptimization::why_it_fails(const program::EditSet &chosen, const program::OutputMask &mask) {
+std::optional<std::string> ProgramOptimization::why_it_fails(const program::EditSet &chosen,
+                                                             const program::OutputMask &mask) {
   tell("Trying the program with " + std::to_string(chosen.size()) + (chosen.size() == 1 ? " edit" : " edits"));
   const auto sources = edited_sources(edits_, chosen, originals_);
   if (!sources)
@@ -278,7 +282,8 @@ Result<void> ProgramOptimization::try_edits() {
     kernels_[edits_[number].kernel].reported.why = why;
   program::EditSet kept = std::move(halved.kept);
   // The last test may have failed, so the tree is made anew where edits were left out.
-  constexpr char kLater[] = "Nothing is changed: the edits passed once, and a later run of the changed program failed or differed.";
+  constexpr char kLater[] =
+      "Nothing is changed: the edits passed once, and a later run of the changed program failed or differed.";
   if (!kept.empty() && !halved.guilty.empty())
     if (const auto why = why_it_fails(kept, mask))
       return keep_nothing(kept, *why, kLater);
@@ -311,12 +316,14 @@ Result<std::string> ProgramOptimization::compare_times(const program::OutputMask
     return "";
   }
   tell("Pairs of whole runs");
-  const auto pairs = TRY(program::run_pairs([&](const std::string &tree) { return trial_.run(tree); }, mask, {}, stop_));
+  const auto pairs =
+      TRY(program::run_pairs([&](const std::string &tree) { return trial_.run(tree); }, mask, {}, stop_));
   report_.interrupted = interrupted();
   if (!pairs.failure.empty())
     return pairs.failure;
   if (pairs.original_s.size() < program::PairLimits{}.fewest) {
-    report_.outcome = "The changed program's output agrees; too few pairs of whole runs were timed before the interruption.";
+    report_.outcome =
+        "The changed program's output agrees; too few pairs of whole runs were timed before the interruption.";
     return "";
   }
   const std::size_t count = pairs.original_s.size();
@@ -325,8 +332,9 @@ Result<std::string> ProgramOptimization::compare_times(const program::OutputMask
   report_.ratio = measured(runner::median_ratio_interval(pairs.original_s, pairs.changed_s), count);
   const std::string ratio = printed("%.2fx", report_.ratio->median) + printed(" [%.2f, ", report_.ratio->low) +
                             printed("%.2f]", report_.ratio->high);
-  report_.outcome = report_.ratio->low > 1 ? "The whole run is " + ratio + " faster, with the same output."
-                                           : "The whole run is as fast as before (" + ratio + "), with the same output.";
+  report_.outcome = report_.ratio->low > 1
+                        ? "The whole run is " + ratio + " faster, with the same output."
+                        : "The whole run is as fast as before (" + ratio + "), with the same output.";
   return "";
 }
 
@@ -342,7 +350,8 @@ Result<void> ProgramOptimization::write_results(const program::EditSet &kept) {
   report_.patch = patch_of(originals_, changed);
   fs::path path = run_.options.patch;
   if (path.empty()) {
-    path = runner::Ledger::default_path().parent_path() / "patches" / (fs::path(report_.capture).filename().string() + ".patch");
+    path = runner::Ledger::default_path().parent_path() / "patches" /
+           (fs::path(report_.capture).filename().string() + ".patch");
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
   }
@@ -355,8 +364,9 @@ Result<void> ProgramOptimization::write_results(const program::EditSet &kept) {
 
 void ProgramOptimization::apply(const program::Sources &changed) {
   if (!on_gpu(run_.report) && run_.options.apply != ApplyMode::Checked) {
-    report_.apply = {ApplyResult::State::Refused, "Not applied: the variants were checked on the CPU only. Run on a GPU, or "
-                                                  "say --apply=checked to take them as they are."};
+    report_.apply = {ApplyResult::State::Refused,
+                     "Not applied: the variants were checked on the CPU only. Run on a GPU, or "
+                     "say --apply=checked to take them as they are."};
     return;
   }
   report_.apply = {ApplyResult::State::Applied, "Applied to " + joined(report_.changed_files, ", ") + "."};
@@ -373,7 +383,8 @@ Result<std::string> build_command(const OptimizeOptions &options, const fs::path
       return "make";
   if (options.build.empty())
     return fail("it is not known how the program in " + folder.string() + " is built",
-                "Name the command with --build, as --build 'cmake -B build && cmake --build build'; --build true builds nothing");
+                "Name the command with --build, as --build 'cmake -B build && cmake --build build'; --build true "
+                "builds nothing");
   return options.build;
 }
 
@@ -417,7 +428,8 @@ int run_optimize_program(const OptimizeOptions &options) {
   if (!scratch)
     return fail_before_start(run, scratch.error(), kFailed);
   const program::Commands commands{.run = options.program, .build = *build, .check = options.check};
-  ProgramOptimization optimization(run, program::ProgramTrial(*std::move(scratch), commands), folder, *sources, commands);
+  ProgramOptimization optimization(run, program::ProgramTrial(*std::move(scratch), commands), folder, *sources,
+                                   commands);
   const auto done = optimization.go();
   if (!done)
     add_failure(run, done.error());

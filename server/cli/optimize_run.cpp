@@ -46,9 +46,8 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
 }
 
 Result<void> open_ledger(Run &run) {
-  const std::filesystem::path path = run.options.ledger.empty()
-                                         ? runner::Ledger::default_path()
-                                         : std::filesystem::path(run.options.ledger);
+  const std::filesystem::path path =
+      run.options.ledger.empty() ? runner::Ledger::default_path() : std::filesystem::path(run.options.ledger);
   auto ledger = runner::Ledger::open(path);
   if (ledger)
     run.ledger = std::move(*ledger);
@@ -79,14 +78,12 @@ Result<FileOutcome> optimize_in_file(Run &run, const std::filesystem::path &path
   const Result<Input> input = run.reader.read(path);
   if (!input)
     return std::unexpected(input.error());
-  const auto kernel = std::ranges::find(input->facts.kernels, qualified_name,
-                                        &analysis::Kernel::qualified_name);
+  const auto kernel = std::ranges::find(input->facts.kernels, qualified_name, &analysis::Kernel::qualified_name);
   if (kernel == input->facts.kernels.end())
-    return fail("the kernel " + qualified_name + " is no longer in " + path.string(),
-                "Run this again");
+    return fail("the kernel " + qualified_name + " is no longer in " + path.string(), "Run this again");
   const auto snapshot = std::make_shared<const server::Snapshot>(
-      "", 0, std::make_shared<const std::string>(input->file.text),
-      server::AnalysisResult{input->facts, {}}, server::protocol::PositionEncoding::Utf8);
+      "", 0, std::make_shared<const std::string>(input->file.text), server::AnalysisResult{input->facts, {}},
+      server::protocol::PositionEncoding::Utf8);
   return FileOutcome{input->file.text, optimize_kernel(snapshot, kernel->name, shown_path, setup_of(run))};
 }
 
@@ -104,12 +101,9 @@ void add_failure(Run &run, Error error) {
 
 int finish(Run &run, int code) {
   if (run.options.json)
-    std::cout
-        << render_json(run.report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-        << std::endl;
+    std::cout << render_json(run.report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
   if (!run.options.html.empty()) {
-    if (const Result<void> written = write_atomically(run.options.html, render_html(run.report));
-        !written) {
+    if (const Result<void> written = write_atomically(run.options.html, render_html(run.report)); !written) {
       print_error(written.error());
       return kFailed;
     }

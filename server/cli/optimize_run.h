@@ -31,8 +31,7 @@ struct Run {
   bool warned_of_ledger = false;
 
   Run(const OptimizeOptions &options, server::Interrupt &interrupt)
-      : options(options), progress(std::cerr, terminal_of(STDERR_FILENO).interactive,
-                                   terminal_of(STDERR_FILENO).width),
+      : options(options), progress(std::cerr, terminal_of(STDERR_FILENO).interactive, terminal_of(STDERR_FILENO).width),
         interrupt(interrupt) {
     report.version = WARPWRIGHT_VERSION;
     report.command = options.command;

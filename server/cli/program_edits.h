@@ -9,8 +9,8 @@
 namespace warpwright::cli {
 
 struct ProgramEdit {
-  std::size_t kernel = 0;  ///< its place in the report
-  std::string file;        ///< from the program's folder
+  std::size_t kernel = 0; ///< its place in the report
+  std::string file;       ///< from the program's folder
   runner::LedgerEntry entry;
 };
 

@@ -24,7 +24,10 @@ std::optional<double> floor_ns(const model::Task &task, const std::optional<mode
 }
 
 KernelSource source_of(const Run &run, const analysis::Kernel &kernel, const fs::path &path) {
-  KernelSource source{.path = path, .qualified_name = kernel.qualified_name, .inferred = kernel.task.inferred, .why_not = {},
+  KernelSource source{.path = path,
+                      .qualified_name = kernel.qualified_name,
+                      .inferred = kernel.task.inferred,
+                      .why_not = {},
                       .floor_ns = std::nullopt};
   if (source.inferred)
     source.floor_ns = floor_ns(kernel.task.task, run.report.device);

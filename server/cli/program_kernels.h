@@ -11,8 +11,8 @@ namespace warpwright::cli {
 struct KernelSource {
   std::filesystem::path path; ///< as the server knows the file
   std::string qualified_name;
-  bool inferred = false;      ///< a search can be made
-  std::string why_not;        ///< a sentence, where it cannot
+  bool inferred = false;          ///< a search can be made
+  std::string why_not;            ///< a sentence, where it cannot
   std::optional<double> floor_ns; ///< least time of a launch by its bytes and operations; absent: not known
 };
 

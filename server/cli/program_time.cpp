@@ -35,13 +35,14 @@ Json program_time(const analysis::FileFacts &facts) {
     if (!kernel.captured)
       continue;
     const double mean_ns = kernel.captured->total_ns / static_cast<double>(kernel.captured->runs);
-    kernels.push_back({{"kernel", kernel.qualified_name},
-                       {"file", facts.path},
-                       {"run", kernel.captured->source},
-                       {"launches", kernel.captured->runs},
-                       {"mean_ns", mean_ns},
-                       {"share", kernel.captured->share},
-                       {"could_save", kernel.captured->share * program::possible_saving(mean_ns, floor_ns(kernel.task))}});
+    kernels.push_back(
+        {{"kernel", kernel.qualified_name},
+         {"file", facts.path},
+         {"run", kernel.captured->source},
+         {"launches", kernel.captured->runs},
+         {"mean_ns", mean_ns},
+         {"share", kernel.captured->share},
+         {"could_save", kernel.captured->share * program::possible_saving(mean_ns, floor_ns(kernel.task))}});
   }
   return kernels;
 }
@@ -56,7 +57,8 @@ std::string render_program_time(const Json &kernels) {
   if (kernels.empty())
     return {};
   std::string text = "Kernels by the part of GPU time that they could save, in " +
-                     kernels.front().at("run").get<std::string>() + "\n  could save  of GPU time  launches  mean time\n";
+                     kernels.front().at("run").get<std::string>() +
+                     "\n  could save  of GPU time  launches  mean time\n";
   const auto padded = [](const std::string &cell, std::size_t width) {
     return std::string(cell.size() < width ? width - cell.size() : 0, ' ') + cell;
   };

@@ -8,8 +8,9 @@
 
 namespace warpwright::cli {
 
-/// Each launched kernel of a file: name, file, launches, time, share of the run's GPU time, and the part of the GPU time that
-/// it could save. The least time of a launch is estimated from the bytes and operations of its task, where that is known.
+/// Each launched kernel of a file: name, file, launches, time, share of the run's GPU time, and the part of the GPU
+/// time that it could save. The least time of a launch is estimated from the bytes and operations of its task, where
+/// that is known.
 nlohmann::json program_time(const analysis::FileFacts &facts);
 
 /// The kernels of all files, by what they could save, most first.

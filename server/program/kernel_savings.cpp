@@ -46,7 +46,8 @@ std::vector<std::chrono::milliseconds> split_budget(std::chrono::milliseconds to
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return savings[i]; });
   std::erase_if(order, [&](std::size_t i) { return savings[i] <= 0; });
   const auto sum = [&] {
-    return std::accumulate(order.begin(), order.end(), 0.0, [&](double all, std::size_t i) { return all + savings[i]; });
+    return std::accumulate(order.begin(), order.end(), 0.0,
+                           [&](double all, std::size_t i) { return all + savings[i]; });
   };
   const auto part = [&](std::size_t i, double all) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(static_cast<double>(total.count()) * savings[i] / all));

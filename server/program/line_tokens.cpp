@@ -11,19 +11,21 @@ namespace {
 
 using Words = std::set<std::string, std::less<>>;
 
-const Words kChecks{"pass",      "passed", "passes",  "fail",       "failed",  "failure",   "fails",
-                    "error",     "errors", "err",     "residual",   "checksum", "correct",  "incorrect",
-                    "mismatch",  "wrong",  "success", "successful", "succeeded", "mismatches", "verified",
-                    "verification", "valid", "invalid", "residuals", "checksums"};
-const Words kErrors{"error",     "errors",     "err",       "residual",  "residuals", "difference", "differences",
-                    "diff",      "deviation",  "rmse",      "mse",       "l2error",   "maxerror"};
-const Words kTimes{"time",    "times",   "timing",  "timings",    "elapsed",   "took",        "takes",   "duration",
-                   "seconds", "second",  "sec",     "secs",       "msec",      "usec",        "ms",      "us",
-                   "ns",      "gflops",  "gflop",   "mflops",     "tflops",    "flops",       "mlups",   "glups",
-                   "speed",   "speedup", "perf",    "performance", "bandwidth", "throughput", "latency", "cycles",
-                   "fps",     "runtime", "milliseconds", "microseconds", "nanoseconds", "millisecond", "microsecond"};
-const Words kUnits{"s",  "sec",  "secs", "second", "seconds", "ms",          "msec",        "millisecond", "milliseconds",
-                   "us", "usec", "ns",   "min",    "minutes", "microsecond", "microseconds", "nanosecond",  "nanoseconds"};
+const Words kChecks{"pass",         "passed", "passes",  "fail",       "failed",    "failure",    "fails",
+                    "error",        "errors", "err",     "residual",   "checksum",  "correct",    "incorrect",
+                    "mismatch",     "wrong",  "success", "successful", "succeeded", "mismatches", "verified",
+                    "verification", "valid",  "invalid", "residuals",  "checksums"};
+const Words kErrors{"error", "errors",    "err",  "residual", "residuals", "difference", "differences",
+                    "diff",  "deviation", "rmse", "mse",      "l2error",   "maxerror"};
+const Words kTimes{"time",         "times",       "timing",      "timings",    "elapsed", "took",    "takes",
+                   "duration",     "seconds",     "second",      "sec",        "secs",    "msec",    "usec",
+                   "ms",           "us",          "ns",          "gflops",     "gflop",   "mflops",  "tflops",
+                   "flops",        "mlups",       "glups",       "speed",      "speedup", "perf",    "performance",
+                   "bandwidth",    "throughput",  "latency",     "cycles",     "fps",     "runtime", "milliseconds",
+                   "microseconds", "nanoseconds", "millisecond", "microsecond"};
+const Words kUnits{"s",    "sec",         "secs",         "second",       "seconds",    "ms",
+                   "msec", "millisecond", "milliseconds", "us",           "usec",       "ns",
+                   "min",  "minutes",     "microsecond",  "microseconds", "nanosecond", "nanoseconds"};
 
 std::string lower(std::string_view text) {
   std::string result(text);

@@ -11,7 +11,11 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t kMostBytes = 16 << 20; ///< of a file that is compared by its text, not by its sum
 
 /// Programs, object files and libraries, which a run may build: they say nothing about results.
-bool is_machine_code(const std::string &bytes) { return bytes.starts_with("\x7f""ELF") || bytes.starts_with("!<arch>"); }
+bool is_machine_code(const std::string &bytes) {
+  return bytes.starts_with("\x7f"
+                           "ELF") ||
+         bytes.starts_with("!<arch>");
+}
 
 /// Replaces a file of a copy. A link in the copy becomes a file, since it may name a file of the user's.
 Result<void> replace(const fs::path &place, const std::string &path, const std::string &text) {
@@ -38,13 +42,12 @@ Result<void> ProgramTrial::build(const std::string &tree, const Sources &sources
   if (!commands_.build.empty()) {
     touch_sources(scratch_.place());
     const fs::path output = scratch_.beside("build.out"), errors = scratch_.beside("build.err");
-    const ShellRun run = TRY(run_shell(commands_.build, {.folder = scratch_.place(),
-                                                         .output = output,
-                                                         .errors = errors,
-                                                         .limit = limits_.build,
-                                                         .environment = {}}));
+    const ShellRun run = TRY(run_shell(
+        commands_.build,
+        {.folder = scratch_.place(), .output = output, .errors = errors, .limit = limits_.build, .environment = {}}));
     if (run.status != 0 || run.timed_out)
-      return fail("the build '" + commands_.build + "' " + ended_text(run) + ":\n" + tail_of(output, 1000) + tail_of(errors),
+      return fail("the build '" + commands_.build + "' " + ended_text(run) + ":\n" + tail_of(output, 1000) +
+                      tail_of(errors),
                   "Name the command that builds the program with --build");
   }
   return scratch_.keep(tree);

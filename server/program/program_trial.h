@@ -35,7 +35,8 @@ inline constexpr char kOriginal[] = "original", kChanged[] = "changed";
 
 class ProgramTrial {
 public:
-  ProgramTrial(ScratchFolder scratch, Commands commands) : scratch_(std::move(scratch)), commands_(std::move(commands)) {}
+  ProgramTrial(ScratchFolder scratch, Commands commands)
+      : scratch_(std::move(scratch)), commands_(std::move(commands)) {}
 
   /// Builds the user's folder with these texts in place of its own, and keeps it as the tree of this name.
   /// Errors: a copy fails; the build fails, with the end of its output.

@@ -11,8 +11,8 @@ std::optional<std::string> disagreement(const ProgramRun &run, const OutputMask 
   return differences.empty() ? std::nullopt : std::optional(differences.front());
 }
 
-Result<PairedRuns> run_pairs(const std::function<Result<ProgramRun>(const std::string &tree)> &run, const OutputMask &mask,
-                             const PairLimits &limits, const std::stop_token &stop) {
+Result<PairedRuns> run_pairs(const std::function<Result<ProgramRun>(const std::string &tree)> &run,
+                             const OutputMask &mask, const PairLimits &limits, const std::stop_token &stop) {
   PairedRuns pairs;
   std::mt19937_64 random(limits.seed);
   const auto start = std::chrono::steady_clock::now();

@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLevels = 6;          ///< of folders above, up to the repository's root
-constexpr int kLevelsWithoutRoot = 2;   ///< where no repository is seen
+constexpr int kMostLevels = 6;        ///< of folders above, up to the repository's root
+constexpr int kLevelsWithoutRoot = 2; ///< where no repository is seen
 
 std::unexpected<Error> cannot(const std::string &action, const fs::path &path, const std::error_code &error) {
   return fail("cannot " + action + " " + path.string() + ": " + error.message(),
@@ -44,7 +44,8 @@ int levels_above(const fs::path &folder) {
 /// Links in `to` to all entries of `from` but one.
 void link_entries(const fs::path &from, const fs::path &to, const fs::path &but) {
   std::error_code error;
-  for (const fs::directory_entry &entry : fs::directory_iterator(from, fs::directory_options::skip_permission_denied, error))
+  for (const fs::directory_entry &entry :
+       fs::directory_iterator(from, fs::directory_options::skip_permission_denied, error))
     if (entry.path().filename() != but && entry.path().filename() != ".git")
       fs::create_symlink(entry.path(), to / entry.path().filename(), error);
 }
@@ -93,7 +94,8 @@ std::map<std::string, ListedFile> listing(const fs::path &folder) {
   for (fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
        !error && entry != end; entry.increment(error))
     if (std::error_code unknown; entry->is_regular_file(unknown) && !entry->is_symlink(unknown))
-      files[entry->path().lexically_relative(folder).string()] = {entry->file_size(unknown), entry->last_write_time(unknown)};
+      files[entry->path().lexically_relative(folder).string()] = {entry->file_size(unknown),
+                                                                  entry->last_write_time(unknown)};
   return files;
 }
 

@@ -69,11 +69,11 @@ std::string quoted(const std::string &text) {
 } // namespace
 
 Result<ShellRun> run_shell(const std::string &command, const ShellOptions &options) {
-  const std::string script = "exec </dev/null >" + quoted(options.output.string()) + " 2>" + quoted(options.errors.string()) +
-                             "\n" + command;
+  const std::string script =
+      "exec </dev/null >" + quoted(options.output.string()) + " 2>" + quoted(options.errors.string()) + "\n" + command;
   const auto start = Clock::now();
-  auto process = TRY(Process::spawn({"/bin/sh", "-c", script},
-                                    {.environment = options.environment, .working_directory = options.folder.string()}));
+  auto process = TRY(Process::spawn(
+      {"/bin/sh", "-c", script}, {.environment = options.environment, .working_directory = options.folder.string()}));
   ShellRun run;
   if (!wait_until(process, start + options.limit)) {
     run.timed_out = true;

@@ -18,8 +18,8 @@ struct ShellOptions {
 };
 
 struct ShellRun {
-  int status = 0;        ///< as a shell gives it: 128 + N after the signal N
-  double seconds = 0;    ///< wall time
+  int status = 0;         ///< as a shell gives it: 128 + N after the signal N
+  double seconds = 0;     ///< wall time
   bool timed_out = false; ///< it was ended at its limit, with all processes that it had started
 };
 

@@ -10,9 +10,9 @@
 namespace warpwright::program {
 namespace {
 
-constexpr double kSpreads = 4;        ///< of the original runs, that another run may differ by
-constexpr double kRounding = 1e-4;    ///< relative; a larger spread is no rounding
-constexpr double kDecimals = 1e-9;    ///< relative; by which a number read from text may be off
+constexpr double kSpreads = 4;     ///< of the original runs, that another run may differ by
+constexpr double kRounding = 1e-4; ///< relative; a larger spread is no rounding
+constexpr double kDecimals = 1e-9; ///< relative; by which a number read from text may be off
 constexpr std::size_t kShownText = 120;
 
 std::vector<std::string> lines_of(const std::string &text) {
@@ -121,13 +121,13 @@ TextMask::Line TextMask::learn(const std::vector<const std::vector<Token> *> &ru
   return line;
 }
 
-TextMask::Slot TextMask::slot_of(const std::vector<const Token *> &runs, bool is_check, bool is_error, bool is_time) const {
+TextMask::Slot TextMask::slot_of(const std::vector<const Token *> &runs, bool is_check, bool is_error,
+                                 bool is_time) const {
   const Token &first = *runs.front();
   Slot slot{.text = first.text};
   const bool equal = std::ranges::all_of(runs, [&](const Token *token) { return token->text == first.text; });
-  const bool numbers = std::ranges::all_of(runs, [](const Token *token) {
-    return token->kind == Token::Kind::Number && std::isfinite(token->value);
-  });
+  const bool numbers = std::ranges::all_of(
+      runs, [](const Token *token) { return token->kind == Token::Kind::Number && std::isfinite(token->value); });
   const bool integers = std::ranges::all_of(runs, [](const Token *token) { return token->is_integer; });
   if (!numbers) {
     slot.kind = equal ? Slot::Kind::Equal : Slot::Kind::Any;
@@ -152,8 +152,8 @@ TextMask::Slot TextMask::slot_of(const std::vector<const Token *> &runs, bool is
     return slot;
   }
   slot.kind = Slot::Kind::Range;
-  const double allowed = std::max({kSpreads * spread, integers ? 0 : tolerance_.relative * size, last_place,
-                                   is_error ? tolerance_.absolute : 0});
+  const double allowed = std::max(
+      {kSpreads * spread, integers ? 0 : tolerance_.relative * size, last_place, is_error ? tolerance_.absolute : 0});
   const double slack = kDecimals * size;
   slot.low = is_error && slot.low > 0 ? 0 : slot.low - allowed - slack; // an error may become smaller
   slot.high = is_error && slot.high < 0 ? 0 : slot.high + allowed + slack;
@@ -185,11 +185,11 @@ std::optional<std::string> TextMask::line_difference(const Line &line, const std
     return told;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Slot &slot = line.slots[i];
-    const bool agrees = slot.kind == Slot::Kind::Any
-                            ? true
-                        : slot.kind == Slot::Kind::Equal
-                            ? tokens[i].text == slot.text
-                            : tokens[i].kind == Token::Kind::Number && tokens[i].value >= slot.low && tokens[i].value <= slot.high;
+    const bool agrees =
+        slot.kind == Slot::Kind::Any ? true
+        : slot.kind == Slot::Kind::Equal
+            ? tokens[i].text == slot.text
+            : tokens[i].kind == Token::Kind::Number && tokens[i].value >= slot.low && tokens[i].value <= slot.high;
     if (!agrees)
       return told;
   }
@@ -228,9 +228,11 @@ std::string TextMask::left_out() const {
            " lines that all of them have must be there";
   std::vector<std::string> parts;
   if (masked_ > 0)
-    parts.push_back(std::to_string(masked_) + (masked_ == 1 ? " number or word is" : " numbers and words are") + " masked");
+    parts.push_back(std::to_string(masked_) + (masked_ == 1 ? " number or word is" : " numbers and words are") +
+                    " masked");
   if (free_ > 0)
-    parts.push_back(std::to_string(free_) + (free_ == 1 ? " line is" : " lines are") + " compared by words of checks only");
+    parts.push_back(std::to_string(free_) + (free_ == 1 ? " line is" : " lines are") +
+                    " compared by words of checks only");
   if (form_ == Form::Unordered)
     parts.push_back("the order of its lines does not count");
   return joined(parts, ", ");

@@ -1,5 +1,5 @@
-// `warpwright optimize --program` on a program with a makefile, which is built for the CPU and runs on the fake driver of
-// tests/runner/capture. Variants are verified by the CPU backend; builds, runs, comparisons and patches are real.
+// `warpwright optimize --program` on a program with a makefile, which is built for the CPU and runs on the fake driver
+// of tests/runner/capture. Variants are verified by the CPU backend; builds, runs, comparisons and patches are real.
 #include "support/files.h"
 #include "support/process.h"
 
@@ -51,9 +51,11 @@ struct Project {
   }
 
   ProcessOptions options() const {
-    return {.environment = {"XDG_CACHE_HOME=" + (root / "cache").string(), "XDG_STATE_HOME=" + (root / "state").string(),
-                            "CUDA_HOME=" WARPWRIGHT_CAPTURE_TEST_DIR "/toolkit", "NO_COLOR=1", "TMPDIR=" + root.string(),
-                            std::string("SHIM=") + kData + "/shim", "FAKE_INCLUDE=" WARPWRIGHT_SOURCE_DIR "/tests/runner/capture",
+    return {.environment = {"XDG_CACHE_HOME=" + (root / "cache").string(),
+                            "XDG_STATE_HOME=" + (root / "state").string(),
+                            "CUDA_HOME=" WARPWRIGHT_CAPTURE_TEST_DIR "/toolkit", "NO_COLOR=1",
+                            "TMPDIR=" + root.string(), std::string("SHIM=") + kData + "/shim",
+                            "FAKE_INCLUDE=" WARPWRIGHT_SOURCE_DIR "/tests/runner/capture",
                             "FAKE_LIB=" WARPWRIGHT_CAPTURE_TEST_DIR},
             .working_directory = folder.string(),
             .pipe_stderr = true};
@@ -66,8 +68,16 @@ struct Project {
     return *ran;
   }
   std::vector<std::string> command(const std::vector<std::string> &more, const std::string &variants = "3") const {
-    std::vector<std::string> command{WARPWRIGHT_BINARY_DIR "/warpwright", "optimize", "--program", "make run", "--device", "cpu",
-                                     "--max-variants", variants, "--budget", "60s"};
+    std::vector<std::string> command{WARPWRIGHT_BINARY_DIR "/warpwright",
+                                     "optimize",
+                                     "--program",
+                                     "make run",
+                                     "--device",
+                                     "cpu",
+                                     "--max-variants",
+                                     variants,
+                                     "--budget",
+                                     "60s"};
     command.insert(command.end(), more.begin(), more.end());
     return command;
   }
@@ -88,7 +98,8 @@ TEST_CASE("a program ends with a report and a patch, and its folder stays as it 
   const Project project;
   const std::string before = project.text("main.cu");
   const fs::path patch = project.root / "faster.patch";
-  const CapturedRun ran = project.optimize({"--json", "--patch", patch.string(), "--html", (project.root / "page.html").string()});
+  const CapturedRun ran =
+      project.optimize({"--json", "--patch", patch.string(), "--html", (project.root / "page.html").string()});
   INFO(ran.errors);
   REQUIRE(ran.status.code == 0);
   const Json program = Json::parse(ran.output)["program"];
@@ -135,7 +146,8 @@ TEST_CASE("an edit with which the program fails is found, and the others are kep
   const Project project;
   // The check refuses each change of the launch of `shift`, as a program with a hidden dependency would.
   const CapturedRun ran = project.optimize(
-      {"--apply=checked", "--check", "grep -qF 'shift<<<(n + 255) / 256, 256>>>' main.cu && grep -q checksum \"$WARPWRIGHT_STDOUT\""});
+      {"--apply=checked", "--check",
+       "grep -qF 'shift<<<(n + 255) / 256, 256>>>' main.cu && grep -q checksum \"$WARPWRIGHT_STDOUT\""});
   INFO(ran.errors);
   INFO(ran.output);
   REQUIRE(ran.status.code == 0);
@@ -194,14 +206,16 @@ TEST_CASE("what makes the work impossible is said before or instead of a search"
   told({"--build", "false"}, 1, "the build 'false' ended with the status 1");
   told({"--check", "false"}, 1, "the original program fails: the check 'false' ended with the status 1");
   told({"/etc"}, 2, "/etc");
-  const CapturedRun unrecorded = project.run({WARPWRIGHT_BINARY_DIR "/warpwright", "optimize", "--program", "true", "--device", "cpu"});
+  const CapturedRun unrecorded =
+      project.run({WARPWRIGHT_BINARY_DIR "/warpwright", "optimize", "--program", "true", "--device", "cpu"});
   CHECK(unrecorded.status.code == 1);
   CHECK(has(unrecorded.errors, "no kernel was recorded"));
   project.write("Makefile", "all:\nrun:\n\texit 3\n");
   told({}, 1, "the original program fails: it ended with the status 2");
   fs::remove(project.folder / "Makefile");
   told({}, 2, "Name the command with --build");
-  const CapturedRun stray = project.run({WARPWRIGHT_BINARY_DIR "/warpwright", "optimize", "main.cu", "--check", "true"});
+  const CapturedRun stray =
+      project.run({WARPWRIGHT_BINARY_DIR "/warpwright", "optimize", "main.cu", "--check", "true"});
   CHECK(stray.status.code == 2);
   CHECK(has(stray.errors, "belong to --program"));
 }

@@ -13,8 +13,7 @@ namespace fs = std::filesystem;
 /// The library beside this program. Errors: it is missing.
 Result<fs::path> find_library() {
   std::error_code error;
-  const fs::path library =
-      fs::read_symlink("/proc/self/exe", error).parent_path() / "libwarpwright-capture.so";
+  const fs::path library = fs::read_symlink("/proc/self/exe", error).parent_path() / "libwarpwright-capture.so";
   if (fs::exists(library, error))
     return library;
   return fail(library.string() + " is missing",
@@ -43,14 +42,16 @@ Result<StartedCapture> start_capture(const std::string &wanted, capture::RunFact
                                      std::optional<std::chrono::milliseconds> duration) {
   TRY(check_environment());
   const fs::path library = TRY(find_library());
-  StartedCapture started{.folder = TRY(make_capture(wanted, run.command.front())), .environment = {}, .run = std::move(run)};
+  StartedCapture started{
+      .folder = TRY(make_capture(wanted, run.command.front())), .environment = {}, .run = std::move(run)};
   started.run.started = utc_now();
   TRY(capture::write_private(started.folder / ".gitignore", "*\n")); // captures are private
   TRY(capture::write_private(started.folder / capture::kRunFile, capture::to_text(started.run)));
   started.environment = {std::string(capture::kInjectionVariable) + "=" + library.string(),
                          std::string(capture::kFolderVariable) + "=" + started.folder.string()};
   if (duration)
-    started.environment.push_back(std::string(capture::kMillisecondsVariable) + "=" + std::to_string(duration->count()));
+    started.environment.push_back(std::string(capture::kMillisecondsVariable) + "=" +
+                                  std::to_string(duration->count()));
   return started;
 }
 

@@ -117,7 +117,8 @@ std::vector<std::string> comparison(const ProgramReport &report) {
   if (report.ratio)
     lines.push_back("Whole run: " + measured_text(*report.original_s, seconds_text) + " -> " +
                     measured_text(*report.changed_s, seconds_text) + ", ratio " +
-                    measured_text(*report.ratio, ratio_number) + " over " + std::to_string(report.ratio->samples) + " pairs");
+                    measured_text(*report.ratio, ratio_number) + " over " + std::to_string(report.ratio->samples) +
+                    " pairs");
   if (report.changed_gpu_ns)
     lines.push_back("GPU time: " + model::time_text(report.gpu_ns) + " -> " + model::time_text(*report.changed_gpu_ns));
   if (report.texts > 0)
@@ -202,7 +203,8 @@ Json render_json(const ProgramReport &report) {
                {"interrupted", report.interrupted},
                {"applied", nullptr}};
   if (report.apply)
-    json["applied"] = {{"applied", report.apply->state == ApplyResult::State::Applied}, {"message", report.apply->message}};
+    json["applied"] = {{"applied", report.apply->state == ApplyResult::State::Applied},
+                       {"message", report.apply->message}};
   return json;
 }
 

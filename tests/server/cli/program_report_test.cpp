@@ -11,8 +11,14 @@ namespace {
 using State = ProgramKernel::State;
 
 ProgramKernel kernel(const std::string &name, double total_ns, State state, const std::string &why = "") {
-  return {.name = name, .file = "main.cu", .launches = 10, .total_ns = total_ns, .gpu_share = total_ns / 1e9,
-          .run_share = total_ns / 2e9, .state = state, .why = why};
+  return {.name = name,
+          .file = "main.cu",
+          .launches = 10,
+          .total_ns = total_ns,
+          .gpu_share = total_ns / 1e9,
+          .run_share = total_ns / 2e9,
+          .state = state,
+          .why = why};
 }
 
 /// A run of 2 s, of which the GPU works 1 s, with a kept edit, a left-out edit and a kernel that failed.
@@ -45,20 +51,22 @@ ProgramReport sample() {
 } // namespace
 
 TEST_CASE("the text has shares, Amdahl's ceiling, each kernel's result and the whole run's time") {
-  CHECK(render_text(sample(), {}) ==
-        "make run in /home/me/heat\n"
-        "The run takes 2.00 s, of which the GPU works 1.00 s (50.0%): at best 2.00x of the run.\n"
-        "  kernel  launches  GPU time  of GPU  of run  run at best  result\n"
-        "  step          10    800 ms   80.0%   40.0%        1.43x  1.80x [1.78, 1.82] vectorize(4); in the program 800 ms -> 450 ms\n"
-        "  norm          10    150 ms   15.0%    7.5%        1.08x  left out: stdout: line 3 differs (template(sum))\n"
-        "  init          10   50.0 ms    5.0%    2.5%        1.03x  failed: its task is not known\n"
-        "  1 kept, 1 left out, 1 failed\n"
-        "Whole run: 2.00 s [1.99 s, 2.01 s] -> 1.60 s [1.59 s, 1.61 s], ratio 1.250 [1.240, 1.260] over 8 pairs\n"
-        "GPU time: 1.00 s -> 650 ms\n"
-        "Compared in each run: exit status, 2 texts (stdout and written files)\n"
-        "stdout: 1 number or word is masked\n"
-        "The whole run is 1.25x [1.24, 1.26] faster, with the same output.\n"
-        "Patch: /tmp/x.patch (main.cu); use it with: patch -p1 </tmp/x.patch\n");
+  CHECK(
+      render_text(sample(), {}) ==
+      "make run in /home/me/heat\n"
+      "The run takes 2.00 s, of which the GPU works 1.00 s (50.0%): at best 2.00x of the run.\n"
+      "  kernel  launches  GPU time  of GPU  of run  run at best  result\n"
+      "  step          10    800 ms   80.0%   40.0%        1.43x  1.80x [1.78, 1.82] vectorize(4); "
+      "in the program 800 ms -> 450 ms\n"
+      "  norm          10    150 ms   15.0%    7.5%        1.08x  left out: stdout: line 3 differs (template(sum))\n"
+      "  init          10   50.0 ms    5.0%    2.5%        1.03x  failed: its task is not known\n"
+      "  1 kept, 1 left out, 1 failed\n"
+      "Whole run: 2.00 s [1.99 s, 2.01 s] -> 1.60 s [1.59 s, 1.61 s], ratio 1.250 [1.240, 1.260] over 8 pairs\n"
+      "GPU time: 1.00 s -> 650 ms\n"
+      "Compared in each run: exit status, 2 texts (stdout and written files)\n"
+      "stdout: 1 number or word is masked\n"
+      "The whole run is 1.25x [1.24, 1.26] faster, with the same output.\n"
+      "Patch: /tmp/x.patch (main.cu); use it with: patch -p1 </tmp/x.patch\n");
 }
 
 TEST_CASE("many kernels are cut with a count, and all states are counted") {

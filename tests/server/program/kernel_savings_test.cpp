@@ -66,7 +66,8 @@ TEST_CASE("time is divided by what could be saved") {
   CHECK(split(milliseconds(1000), {8, 1, 1}, milliseconds(120)) ==
         Parts{milliseconds(1000), milliseconds(0), milliseconds(0)});
   // The largest has its part however short it is; what cannot save anything has none.
-  CHECK(split(milliseconds(5), {2, 1, 0}, milliseconds(100)) == Parts{milliseconds(5), milliseconds(0), milliseconds(0)});
+  CHECK(split(milliseconds(5), {2, 1, 0}, milliseconds(100)) ==
+        Parts{milliseconds(5), milliseconds(0), milliseconds(0)});
   CHECK(split(milliseconds(5), {0, 0}, milliseconds(1)) == Parts{milliseconds(0), milliseconds(0)});
   CHECK(split(milliseconds(5), {}, milliseconds(1)).empty());
 }

@@ -74,8 +74,8 @@ TEST_CASE("lines that tell a check are never masked") {
   CHECK(agrees(sums, "checksum 120.0\n"));
   CHECK_FALSE(agrees(sums, "checksum 150.0\n"));
   CHECK_FALSE(agrees("residual at time 5: 0.5\n", "residual at time 5: 0.7\n"));
-  CHECK(agrees("max error 1.0e-06\n", "max error 3.0e-06\n"));   // within the tasks' absolute tolerance
-  CHECK(agrees("max error 0.5\n", "max error 0.25\n"));          // smaller is no loss
+  CHECK(agrees("max error 1.0e-06\n", "max error 3.0e-06\n")); // within the tasks' absolute tolerance
+  CHECK(agrees("max error 0.5\n", "max error 0.25\n"));        // smaller is no loss
   CHECK_FALSE(agrees("max error 0.5\n", "max error -0.25\n"));
   CHECK_FALSE(agrees("max error 1.0e-06\n", "max error 0.1\n"));
 }

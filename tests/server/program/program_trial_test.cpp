@@ -46,8 +46,9 @@ ProgramRun ran(ProgramTrial &trial, const std::string &tree) {
 
 /// A program in C whose number stands in a header that its makefile does not name.
 constexpr char kMakefile[] = "main: main.c\n\tcc -o main main.c\n";
-constexpr char kMain[] = "#include <stdio.h>\n#include \"number.h\"\n"
-                         "int main(void) { printf(\"number %d\\n\", NUMBER); fclose(fopen(\"made.txt\", \"w\")); return 0; }\n";
+constexpr char kMain[] =
+    "#include <stdio.h>\n#include \"number.h\"\n"
+    "int main(void) { printf(\"number %d\\n\", NUMBER); fclose(fopen(\"made.txt\", \"w\")); return 0; }\n";
 
 } // namespace
 
@@ -90,7 +91,8 @@ TEST_CASE("what lies beside the folder is found by relative paths, and is not co
   project.write("above/other/library.h", "in the library\n");
   ScratchFolder scratch = project.scratch();
   CHECK(scratch.place().filename() == "program");
-  ProgramTrial trial(std::move(scratch), {.run = "cat ../data.txt ../other/library.h; echo x >new", .build = {}, .check = {}});
+  ProgramTrial trial(std::move(scratch),
+                     {.run = "cat ../data.txt ../other/library.h; echo x >new", .build = {}, .check = {}});
   done(trial.build(kOriginal));
   CHECK(ran(trial, kOriginal).output.texts.at(kStdout) == "seven\nin the library\n");
 }
@@ -137,7 +139,8 @@ TEST_CASE("failed runs, failed checks and runs over their limit say so") {
   CHECK(ran(right, kOriginal).failure == "");
 
   // The sleeping grandchild is ended, too: it would hold the file open.
-  ProgramTrial endless(project.scratch(), {.run = "(while :; do sleep 0.01; date >>/dev/null; done) & wait", .build = {}, .check = {}});
+  ProgramTrial endless(project.scratch(),
+                       {.run = "(while :; do sleep 0.01; date >>/dev/null; done) & wait", .build = {}, .check = {}});
   done(endless.build(kOriginal));
   endless.limit_runs(std::chrono::milliseconds(50));
   CHECK(ran(endless, kOriginal).failure.starts_with("it did not end within"));
@@ -146,8 +149,9 @@ TEST_CASE("failed runs, failed checks and runs over their limit say so") {
 TEST_CASE("programs and object files that a run builds are no output, and large files are compared by their sums") {
   const Project project;
   project.write("above/program/main.c", "int main(void) { return 0; }\n");
-  ProgramTrial trial(project.scratch(),
-                     {.run = "cc -c main.c && cc -o main main.o && head -c 20000000 /dev/zero >zeros", .build = {}, .check = {}});
+  ProgramTrial trial(
+      project.scratch(),
+      {.run = "cc -c main.c && cc -o main main.o && head -c 20000000 /dev/zero >zeros", .build = {}, .check = {}});
   done(trial.build(kOriginal));
   const auto texts = ran(trial, kOriginal).output.texts;
   CHECK(texts.size() == 2);

@@ -45,7 +45,8 @@ TEST_CASE("noisy runs go on until the most pairs") {
 
 TEST_CASE("a changed run that differs or fails ends the pairs, and a failing original is an error") {
   const auto differs = run_pairs(
-      [&](const std::string &tree) -> Result<ProgramRun> { return a_run(1, tree == kChanged ? "6\n" : "5\n"); }, mask(), {});
+      [&](const std::string &tree) -> Result<ProgramRun> { return a_run(1, tree == kChanged ? "6\n" : "5\n"); }, mask(),
+      {});
   REQUIRE(differs);
   CHECK(differs->failure == "stdout: line 1: '6' was '5'");
   CHECK(differs->original_s.empty());
