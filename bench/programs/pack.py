@@ -64,7 +64,7 @@ def main():
     options = parser.parse_args()
     repository = Repository(options.repository, options.commit)
     files = repository.files()
-    beside = tuple("src/" + folder + "/" for folder in named_folders(repository, files) | {"include"})
+    beside = tuple("src/" + folder + "/" for folder in (named_folders(repository, files) | {"include"}) - {"data"})
     count = 0
     with tarfile.open(options.archive, "w:xz") as archive:
         def add(path, mode, content):

@@ -118,7 +118,7 @@ class ProgramsTest(unittest.TestCase):
 
     def test_the_archive_has_programs_a_to_m_and_what_they_name(self):
         source = os.path.join(self.path, "git")
-        for path, text in {"src/busy-cuda/main.cu": '#include "../busy-sycl/util.h"\n', "src/busy-sycl/util.h": "", "src/other-sycl/x.h": "",
+        for path, text in {"src/busy-cuda/main.cu": '#include "../busy-sycl/util.h"\n// ../data/cfd/x\n', "src/busy-sycl/util.h": "", "src/other-sycl/x.h": "",
                            "src/nbody-cuda/main.cu": "", "src/include/a.h": "", "src/data/cfd/x": "", "src/data/nn/x": ""}.items():
             self.write("git/" + path, text)
         for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "all"]):
