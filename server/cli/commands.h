@@ -25,15 +25,20 @@ enum class ApplyMode {
 };
 
 inline constexpr std::chrono::milliseconds kDefaultBudget{30'000};
+inline constexpr std::chrono::milliseconds kDefaultProgramBudget{300'000}; ///< for all kernels
 
 struct OptimizeOptions {
   std::vector<std::string> paths; ///< files and directories
+  std::string program; ///< shell command of a whole program in the working directory; empty: only kernels
+  std::string build;   ///< of `program`: builds it; empty: "make" where there is a makefile
+  std::string check;   ///< of `program`: status 0 says that a run was right; empty: outputs are compared only
+  std::string patch;   ///< of `program`: path; empty: in the folder of the ledger
   std::string kernel;             ///< empty: every kernel
   std::string spec;               ///< path; empty: none
   std::string runner;             ///< URL; empty: the project's, else start one
   std::string device;             ///< "cuda:0", "cpu"; empty: the runner's best
   std::optional<std::chrono::milliseconds>
-      budget;            ///< per kernel; absent: the project's, else kDefaultBudget
+      budget;            ///< per kernel; absent: the project's, else kDefaultBudget. Of `program`: for all
   int max_variants = 64; ///< per kernel
   std::string policy;    ///< in the form of server/policy_choice.h; for CUDA kernels
   ApplyMode apply = ApplyMode::Never;
@@ -81,6 +86,7 @@ struct InstallRuntimeOptions {
 
 /// Each returns the exit code.
 int run_optimize(const OptimizeOptions &options);
+int run_optimize_program(const OptimizeOptions &options);
 int run_analyze(const AnalyzeOptions &options);
 int run_doctor(const DoctorOptions &options);
 /// Returns the exit code of the captured program.

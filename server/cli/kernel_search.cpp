@@ -134,7 +134,7 @@ private:
 KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::string &name,
                               const std::string &shown_path, const SearchSetup &setup) {
   const analysis::Kernel &kernel = *snapshot->find_kernel(name);
-  KernelOutcome outcome{server::kernel_report(kernel, shown_path, {}, nullptr), {}, {}};
+  KernelOutcome outcome{.report = server::kernel_report(kernel, shown_path, {}, nullptr)};
   KernelReport &report = outcome.report;
   if (!kernel.task.inferred ||
       (!kernel.task.task.module && is_broken(snapshot->facts, kernel))) {
@@ -164,7 +164,7 @@ KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::st
     return outcome;
   auto text = server::add_diff(*snapshot, *best, setup.form, report);
   if (text)
-    outcome.best_text = std::move(*text), outcome.plan_file = server::plan_file_of(*best, setup.form);
+    outcome.best_text = std::move(*text), outcome.plan_file = server::plan_file_of(*best, setup.form), outcome.best = *best;
   else if (!report.error)
     report.error = text.error();
   return outcome;

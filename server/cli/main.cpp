@@ -65,8 +65,16 @@ void add_optimize(CLI::App &app, Options &all) {
   command
       ->add_option(
           "paths", options.paths,
-          "CUDA sources, Python files with torch modules, or directories with .cu and .cuh files")
-      ->required();
+          "CUDA sources, Python files with torch modules, or directories with .cu and .cuh files");
+  command->add_option("--program", options.program,
+                      "Make a whole CUDA program faster: the command that runs it, in its folder; paths are then "
+                      "the sources to change, by default all in the folder");
+  command->add_option("--build", options.build,
+                      "Of --program: the command that builds it; default: make, where there is a makefile");
+  command->add_option("--check", options.check,
+                      "Of --program: a command that ends with 0 if the run before it was right; outputs are "
+                      "compared, too. WARPWRIGHT_STDOUT names the file with the run's stdout");
+  command->add_option("--patch", options.patch, "Of --program: write the unified diff here");
   command->add_option("--kernel,--class", options.kernel,
                       "Only the kernel, or the module class, of this name");
   command->add_option("--spec", options.spec,
@@ -76,7 +84,8 @@ void add_optimize(CLI::App &app, Options &all) {
       "Runner to use: tls://HOST:PORT?ca=FILE, unix:/path or stdio:COMMAND; default: start one");
   command
       ->add_option("--budget", all.budget,
-                   "Time for each kernel, as 2m or 500ms; default: the project's, else 30s")
+                   "Time for each kernel, as 2m or 500ms; default: the project's, else 30s. With --program "
+                   "for all kernels, default 5m")
       ->check(duration_validator());
   command->add_flag(
       "--apply{measured}", all.apply,
@@ -215,6 +224,15 @@ int optimize(Options &all, std::string command) {
   if (!all.budget.empty())
     all.optimize.budget = *parse_duration(all.budget);
   all.optimize.command = std::move(command);
+  const OptimizeOptions &options = all.optimize;
+  if (options.program.empty() && options.paths.empty()) {
+    std::cerr << "warpwright: no path is named. Name sources, or a program with --program 'make run'\n";
+    return kUsage;
+  }
+  if (options.program.empty() && !(options.build + options.check + options.patch).empty()) {
+    std::cerr << "warpwright: --build, --check and --patch belong to --program\n";
+    return kUsage;
+  }
   return run_optimize(all.optimize);
 }
 

@@ -1,0 +1,120 @@
+#include "server/cli/optimize_run.h"
+
+#include "runner/connect/choose_device.h"
+#include "support/files.h"
+
+#include <algorithm>
+
+namespace warpwright::cli {
+
+void print_error(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
+
+Result<void> connect(Run &run) {
+  auto client = runner::BlockingClient::connect(run.runner_url);
+  if (!client)
+    return std::unexpected(client.error());
+  const Result<runner::RunnerInfo> info = (*client)->info();
+  if (!info)
+    return std::unexpected(info.error());
+  run.client = std::move(*client);
+  run.report.runner = info->url;
+  run.report.notes = info->notes;
+  auto device = runner::choose_device(*info, run.options.device);
+  if (!device)
+    return std::unexpected(device.error());
+  run.report.device = std::move(*device);
+  return {};
+}
+
+Result<void> settle_options(Run &run, const std::filesystem::path &first) {
+  const config::FileSettings settings = run.reader.settings_of(first);
+  for (const Error &problem : settings.problems)
+    print_error(problem);
+  if (const auto notice = consent::withheld_notice(settings.project.file))
+    print_error(*notice);
+  if (run.options.runner.empty() && settings.project.runner_error)
+    return std::unexpected(*settings.project.runner_error);
+  run.runner_url = run.options.runner.empty() ? settings.project.runner_url : run.options.runner;
+  if (run.runner_url.empty())
+    run.runner_url = runner::local_url(settings.project.python);
+  run.policy = run.options.policy.empty() ? settings.project.policy : run.options.policy;
+  if (settings.project.budget_ms)
+    run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
+  if (run.options.budget)
+    run.budget = *run.options.budget;
+  return {};
+}
+
+Result<void> open_ledger(Run &run) {
+  const std::filesystem::path path =
+      run.options.ledger.empty() ? runner::Ledger::default_path() : std::filesystem::path(run.options.ledger);
+  auto ledger = runner::Ledger::open(path);
+  if (ledger)
+    run.ledger = std::move(*ledger);
+  else if (!run.options.ledger.empty())
+    return std::unexpected(ledger.error());
+  else
+    std::cerr << "warpwright: verdicts are not kept: " << describe(ledger.error()) << '\n';
+  return {};
+}
+
+SearchSetup setup_of(Run &run) {
+  return {.client = *run.client,
+          .ledger = run.ledger.get(),
+          .progress = run.progress,
+          .policies = run.policies,
+          .settings = {.device = run.options.device,
+                       .budget = run.budget,
+                       .max_variants = run.options.max_variants,
+                       .policy = run.policy},
+          .measures = on_gpu(run.report),
+          .stop = run.interrupt.token(),
+          .form = {run.options.in_place, run.options.standalone},
+          .mode = run.options.mode};
+}
+
+Result<FileOutcome> optimize_in_file(Run &run, const std::filesystem::path &path, const std::string &qualified_name,
+                                     const std::string &shown_path) {
+  const Result<Input> input = run.reader.read(path);
+  if (!input)
+    return std::unexpected(input.error());
+  const auto kernel = std::ranges::find(input->facts.kernels, qualified_name, &analysis::Kernel::qualified_name);
+  if (kernel == input->facts.kernels.end())
+    return fail("the kernel " + qualified_name + " is no longer in " + path.string(), "Run this again");
+  const auto snapshot = std::make_shared<const server::Snapshot>(
+      "", 0, std::make_shared<const std::string>(input->file.text), server::AnalysisResult{input->facts, {}},
+      server::protocol::PositionEncoding::Utf8);
+  return FileOutcome{input->file.text, optimize_kernel(snapshot, kernel->name, shown_path, setup_of(run))};
+}
+
+void warn_of_ledger(Run &run, const std::optional<Error> &failure) {
+  if (failure && !run.warned_of_ledger) {
+    run.warned_of_ledger = true;
+    print_error(*failure);
+  }
+}
+
+void add_failure(Run &run, Error error) {
+  print_error(error);
+  run.report.failures.push_back(std::move(error));
+}
+
+int finish(Run &run, int code) {
+  if (run.options.json)
+    std::cout << render_json(run.report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+  if (!run.options.html.empty()) {
+    if (const Result<void> written = write_atomically(run.options.html, render_html(run.report)); !written) {
+      print_error(written.error());
+      return kFailed;
+    }
+    std::cerr << "Report: " << run.options.html << '\n';
+  }
+  return code;
+}
+
+int fail_before_start(Run &run, Error error, int code) {
+  add_failure(run, std::move(error));
+  return run.options.json ? finish(run, code) : code;
+}
+
+} // namespace warpwright::cli
