@@ -56,7 +56,9 @@ struct AnalyzeOptions {
 
 struct DoctorOptions {
   bool json = false;
-  std::string runner; ///< URL; empty: start one
+  /// URLs, the first of which is the one to use; empty: the project's, else one that is started, and
+  /// the user's own
+  std::vector<std::string> runners;
   std::string ledger; ///< path; empty: the default one
 };
 

@@ -73,7 +73,8 @@ void add_optimize(CLI::App &app, Options &all) {
                       "File that answers what cannot be inferred from the source");
   command->add_option(
       "--runner", options.runner,
-      "Runner to use: tls://HOST:PORT?ca=FILE, unix:/path or stdio:COMMAND; default: start one");
+      "Runner to use: ssh://HOST, slurm://PARTITION, docker://IMAGE, tls://HOST:PORT?ca=FILE, "
+      "unix:/path or stdio:COMMAND; default: start one");
   command
       ->add_option("--budget", all.budget,
                    "Time for each kernel, as 2m or 500ms; default: the project's, else 30s")
@@ -149,7 +150,9 @@ void add_doctor(CLI::App &app, Options &all) {
   CLI::App *command = app.add_subcommand(
       "doctor", "Show what was found on this machine and what to do about the rest");
   command->add_flag("--json", all.doctor.json, "Print one JSON document");
-  command->add_option("--runner", all.doctor.runner, "Runner to ask; default: start one");
+  command->add_option("--runner", all.doctor.runners,
+                      "Runner to ask; may be repeated; default: one that is started, and those of "
+                      "runners.toml");
   command->add_option("--ledger", all.doctor.ledger, "Database to try");
 }
 
