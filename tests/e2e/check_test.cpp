@@ -1,6 +1,7 @@
 // `warpwright check` on real git repositories. Where only correctness counts, the CPU backend compiles
 // and runs the kernels. Where times count, the fake worker of the runner's tests stands in its place:
 // its times come from the words fake_ns=N in the kernel's source, so a commit can make a kernel slower.
+#include "runner/ledger/ledger.h"
 #include "support/files.h"
 #include "support/process.h"
 
@@ -37,7 +38,10 @@ struct GitFolder {
     path = fs::canonical(::mkdtemp(name.data()));
     git({"init", "-q", "-b", "main"});
   }
-  ~GitFolder() { fs::remove_all(path); }
+  ~GitFolder() {
+    fs::remove_all(path);
+    fs::remove_all(path.string() + ".state");
+  }
 
   void add(const std::string &name, const std::string &text) const {
     fs::create_directories((path / name).parent_path());
@@ -212,6 +216,35 @@ TEST_CASE("new diagnostics fail from the given severity on, and old ones do not 
   CHECK(repository.check({"--fail-diagnostics", "warning"}).code == 1);
   CHECK(repository.check({"--fail-diagnostics", "error"}).code == 0);
   CHECK(repository.check({"old.cu", "--fail-diagnostics", "hint"}).code == 0);
+}
+
+TEST_CASE("a changed kernel that was an applied variant is also compared with its original") {
+  const GitFolder repository;
+  repository.add("square.cu", square_file("fake_ns=1000"));
+  const std::string ledger_path = repository.path.string() + ".ledger";
+  const Ended optimized = repository.run(
+      {"optimize", "square.cu", "--device", "cpu", "--max-variants", "6", "--budget", "60s", "--ledger", ledger_path},
+      {"WARPWRIGHT_CPU_WORKER=" WARPWRIGHT_TEST_DIR "/runner_fake_worker", "WARPWRIGHT_FAKE_WORKER=measure"});
+  INFO(optimized.output, optimized.errors);
+  const auto ledger = runner::Ledger::open(ledger_path);
+  REQUIRE(ledger.has_value());
+  const auto history = (*ledger)->of_kernel((repository.path / "square.cu").string(), "square");
+  REQUIRE(history.has_value());
+  std::string applied;
+  for (const runner::LedgerEntry &entry : history->entries)
+    if (entry.verdict.speedup && entry.variant_text.find("fake_ns=1000") != std::string::npos &&
+        entry.variant_text != square_file("fake_ns=1000"))
+      applied = entry.variant_text;
+  REQUIRE_MESSAGE(!applied.empty(), optimized.output);
+  repository.add("square.cu", applied);
+  repository.commit("Apply a variant");
+  repository.git({"checkout", "-q", "-b", "work"});
+  repository.add("square.cu", applied.replace(applied.find("fake_ns=1000"), 12, "fake_ns=1500"));
+  const Ended ended = repository.fake_check({"--ledger", ledger_path});
+  fs::remove(ledger_path);
+  INFO(ended.output, ended.errors);
+  CHECK(ended.code == 1);
+  CHECK(has(ended.output, "1.00x over the original before, now 0.67x"));
 }
 
 TEST_CASE("a renamed file is compared with its old name") {
