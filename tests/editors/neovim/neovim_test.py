@@ -101,9 +101,11 @@ class Neovim(unittest.TestCase):
     def test_a_runner_behind_ssh_is_added_and_used(self):
         with tempfile.TemporaryDirectory() as folder:
             server = sshd.Sshd(folder)
-            self.addCleanup(server.stop)
-            for _ in self.session("ssh_session.lua", "saxpy.cu", saxpy(), more=server.environment):
-                pass
+            try:
+                for _ in self.session("ssh_session.lua", "saxpy.cu", saxpy(), more=server.environment):
+                    pass
+            finally:
+                server.stop()
             self.assertTrue(list(pathlib.Path(folder).glob("cache/warpwright/runner/*/warpwright-runner")))
 
     def test_options_runners_doctor_health_and_help(self):
