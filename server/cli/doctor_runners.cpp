@@ -51,7 +51,7 @@ std::string isolation_text(const RunnerState &runner, std::size_t device) {
 
 std::vector<Row> rows_of(const RunnerState &runner) {
   if (!runner.info)
-    return {{runner.name, "failed", "-", "-", "-", "-"}};
+    return {Row{runner.name, "failed", "-", "-", "-", "-"}};
   const std::string latency =
       runner.latency_ms ? printed(*runner.latency_ms < 10 ? "%.1f ms" : "%.0f ms", *runner.latency_ms) : "-";
   std::vector<Row> rows;
@@ -85,7 +85,7 @@ std::vector<RunnerState> ask_known_runners(const std::vector<std::string> &asked
   const auto file = consent::known_runners_path();
   const auto known = consent::known_runners(file);
   if (!known)
-    return {{file.string(), std::unexpected(known.error()), std::nullopt, {}}};
+    return {RunnerState{file.string(), std::unexpected(known.error()), std::nullopt, {}}};
   std::vector<RunnerState> states;
   for (const std::string &url : *known)
     if (starts_by_waiting(url))

@@ -2,6 +2,8 @@
 // report.
 #include "server/lsp/lsp_server.h"
 
+#include "runner/shell/shell_url.h"
+
 #include "server/protocol/uri.h"
 
 namespace warpwright::server {
