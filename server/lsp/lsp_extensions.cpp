@@ -3,7 +3,6 @@
 #include "server/lsp/lsp_server.h"
 
 #include "runner/shell/shell_url.h"
-
 #include "server/protocol/uri.h"
 
 namespace warpwright::server {
