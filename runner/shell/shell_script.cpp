@@ -8,17 +8,17 @@ namespace {
 
 /// Versions that were not used for a month are removed when a new one is installed.
 constexpr const char *kReceive =
-    R"(if [ $s = need ]; then umask 077; t="$p/.$k.$$"; read -r b h; )"
-    R"(mkdir -p "$t" && head -c "$b" > "$t/archive" && echo "$h  $t/archive" | sha256sum -c > /dev/null && )"
-    R"(gzip -dc "$t/archive" | tar -xf - -C "$t" && rm -f "$t/archive" && [ -x "$t/warpwright-runner" ] && )"
-    R"({ [ -x "$r" ] || { rm -rf "$d"; mv "$t" "$d"; }; } && [ -x "$r" ]; c=$?; rm -rf "$t"; )"
-    R"(if [ $c -ne 0 ]; then echo "$n failed $p"; exit 90; fi; )"
-    R"(find "$p" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2> /dev/null; fi; )"
-    R"(touch "$d"; )";
+    R"sh(if [ $s = need ]; then umask 077; t="$p/.$k.$$"; read -r b h; )sh"
+    R"sh(mkdir -p "$t" && head -c "$b" > "$t/archive" && echo "$h  $t/archive" | sha256sum -c > /dev/null && )sh"
+    R"sh(gzip -dc "$t/archive" | tar -xf - -C "$t" && rm -f "$t/archive" && [ -x "$t/warpwright-runner" ] && )sh"
+    R"sh({ [ -x "$r" ] || { rm -rf "$d"; mv "$t" "$d"; }; } && [ -x "$r" ]; c=$?; rm -rf "$t"; )sh"
+    R"sh(if [ $c -ne 0 ]; then echo "$n failed $p"; exit 90; fi; )sh"
+    R"sh(find "$p" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2> /dev/null; fi; )sh"
+    R"sh(touch "$d"; )sh";
 
 constexpr const char *kReport =
-    R"(if [ -x "$r" ]; then s=have; fi; echo; )"
-    R"(echo "$n $s $(uname -sm) $(getconf GNU_LIBC_VERSION 2> /dev/null)"; )";
+    R"sh(if [ -x "$r" ]; then s=have; fi; echo; )sh"
+    R"sh(echo "$n $s $(uname -sm) $(getconf GNU_LIBC_VERSION 2> /dev/null)"; )sh";
 
 } // namespace
 
@@ -26,14 +26,14 @@ std::string shell_script(const ShellTarget &target, const std::string &nonce,
                          const std::string &key) {
   std::string line = "n=" + nonce + "; ";
   if (target.runner.empty())
-    line += R"(p="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/warpwright/runner"; k=)" + key +
-            R"(; d="$p/$k"; r="$d/warpwright-runner"; s=need; )" + kReport + kReceive;
+    line += R"sh(p="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/warpwright/runner"; k=)sh" + key +
+            R"sh(; d="$p/$k"; r="$d/warpwright-runner"; s=need; )sh" + kReport + kReceive;
   else
-    line += R"(r="$(command -v ")" + target.runner + R"(")"; s=absent; )" + kReport +
-            R"(if [ $s = absent ]; then exit 91; fi; )";
-  line += R"(echo "$n start"; exec "$r" connect --ready $n)";
+    line += R"sh(r="$(command -v ")sh" + target.runner + R"sh(")"; s=absent; )sh" + kReport +
+            R"sh(if [ $s = absent ]; then exit 91; fi; )sh";
+  line += R"sh(echo "$n start"; exec "$r" connect --ready $n)sh";
   if (!target.python.empty())
-    line += R"( --python ")" + target.python + "\"";
+    line += R"sh( --python ")sh" + target.python + "\"";
   return line;
 }
 

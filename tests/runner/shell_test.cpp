@@ -63,8 +63,8 @@ TEST_CASE("the shell line stands in single quotes of any shell") {
   }
   const std::string line =
       shell_script(parse_shell_url("ssh://h?runner=~/r&python=/v/python", false).value(), "nonce", "");
-  CHECK(line.contains(R"(r="$(command -v "$HOME/r")")"));
-  CHECK(line.ends_with(R"(exec "$r" connect --ready $n --python "/v/python")"));
+  CHECK(line.contains(R"sh(r="$(command -v "$HOME/r")")sh"));
+  CHECK(line.ends_with(R"sh(exec "$r" connect --ready $n --python "/v/python")sh"));
 }
 
 std::string told(const std::string &url, ShellEnd end) {
