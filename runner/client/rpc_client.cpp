@@ -142,7 +142,9 @@ void RpcClient::info(std::function<void(Result<RunnerInfo>)> callback) {
 void RpcClient::isolation(std::function<void(Result<std::vector<DeviceIsolation>>)> callback) {
   Call request{.method = "isolation"};
   request.reply = [callback = std::move(callback)](const Result<Json> &answer) {
-    callback(answer ? Result(decode_isolation(*answer)) : std::unexpected(answer.error()));
+    if (!answer)
+      return callback(std::unexpected(answer.error()));
+    callback(decode_isolation(*answer));
   };
   call(std::move(request));
 }

@@ -99,14 +99,25 @@ void RunningSshd::start() {
 void RunningSshd::stop() {
   if (!process_)
     return;
+  const auto sessions = this->sessions(); // they outlive the listener
   process_->kill(SIGTERM);
+  process_->wait();
   process_.reset();
+  for (const pid_t pid : sessions)
+    kill(pid, SIGKILL);
+}
+
+std::vector<pid_t> RunningSshd::sessions() const {
+  std::vector<pid_t> found;
+  for (const pid_t pid : descendants(process_->pid()))
+    if (command_of(pid).find(" sshd: ") != std::string::npos)
+      found.push_back(pid);
+  return found;
 }
 
 void RunningSshd::end_sessions() {
-  for (const pid_t pid : descendants(process_->pid()))
-    if (command_of(pid).find(" sshd: ") != std::string::npos)
-      kill(pid, SIGKILL);
+  for (const pid_t pid : sessions())
+    kill(pid, SIGKILL);
 }
 
 std::string RunningSshd::log() const { return read_file(folder_ / "sshd.log").value_or(""); }

@@ -23,6 +23,8 @@ public:
   std::string log() const;
 
 private:
+  std::vector<pid_t> sessions() const;
+
   std::filesystem::path folder_;
   std::string port_;
   std::optional<Process> process_;
