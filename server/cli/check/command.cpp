@@ -52,7 +52,7 @@ struct Run {
   server::Interrupt &interrupt;
   CheckResult result;
   std::unique_ptr<runner::Ledger> ledger;
-  Result<ChosenRunner> runner = fail("no runner was needed");
+  Result<ChosenRunner> chosen = fail("no runner was needed");
 };
 
 /// Asks the runner for the verdict of a job.
@@ -62,7 +62,7 @@ Result<model::Verdict> ask(Run &run, const CheckJob &job) {
   options.timeout = kJobTimeout;
   options.measure_budget = kMeasureBudget;
   options.host_code = model::is_host_code(job.candidate);
-  return run.runner->client->verify(job.task, job.candidate, options, run.interrupt.token());
+  return run.chosen->client->verify(job.task, job.candidate, options, run.interrupt.token());
 }
 
 std::string ratio_text(double ratio) { return printed("%.2fx", ratio); }
@@ -111,12 +111,12 @@ CheckedKernel check_one(Run &run, const fs::path &root, const ChangedKernel &cha
     return kernel;
   }
   const bool is_module = changed.head.task.task.module.has_value() || changed.base->task.task.module.has_value();
-  if (!run.runner) {
+  if (!run.chosen) {
     const auto job = is_module ? Result<CheckJob>(CheckJob{}) : kernel_job(*changed.base, changed.head);
-    set_unknown(kernel, job ? run.runner.error() : job.error());
+    set_unknown(kernel, job ? run.chosen.error() : job.error());
     return kernel;
   }
-  const auto job = is_module ? module_job(changed, *run.runner->client) : kernel_job(*changed.base, changed.head);
+  const auto job = is_module ? module_job(changed, *run.chosen->client) : kernel_job(*changed.base, changed.head);
   const auto verdict = job ? ask(run, *job) : Result<model::Verdict>(std::unexpected(job.error()));
   if (!verdict) {
     set_unknown(kernel, verdict.error());
@@ -154,13 +154,13 @@ void connect(Run &run, const fs::path &first) {
   const config::FileSettings settings = InputReader().settings_of(first);
   print_problems(settings);
   const auto url = runner_url_of(settings, run.options.runner);
-  run.runner = url ? connect_runner(*url, run.options.device) : Result<ChosenRunner>(std::unexpected(url.error()));
-  if (!run.runner) {
-    print_error(run.runner.error());
+  run.chosen = url ? connect_runner(*url, run.options.device) : Result<ChosenRunner>(std::unexpected(url.error()));
+  if (!run.chosen) {
+    print_error(run.chosen.error());
     return;
   }
-  run.result.device = run.runner->device.name;
-  run.result.on_gpu = run.runner->device.kind == "cuda";
+  run.result.device = run.chosen->device.name;
+  run.result.on_gpu = run.chosen->device.kind == "cuda";
 }
 
 /// Errors: the ledger of --ledger does not open. Without the default ledger the check goes on.
