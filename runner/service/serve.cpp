@@ -9,6 +9,7 @@
 #include "runner/net/tls_url.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
+#include "runner/service/idle_exit.h"
 #include "runner/service/scheduler.h"
 #include "runner/service/service.h"
 #include "runner/service/socket_server.h"
@@ -276,6 +277,10 @@ int run_serve(const ServeCommand &command) {
   std::optional<TokenReloader> reloader;
   if (!command.listen.empty())
     reloader.emplace(loop, command, service);
+  std::optional<IdleExit> idle_exit;
+  if (command.idle_exit_s > 0)
+    idle_exit.emplace(loop.get_executor(), service, std::chrono::seconds(command.idle_exit_s),
+                      [&loop] { loop.stop(); });
   Listeners listeners;
   if (command.socket.empty() && command.listen.empty() && command.fleet.empty())
     serve_stdio(loop, service);

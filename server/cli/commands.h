@@ -16,6 +16,7 @@ enum ExitCode {
   kOk = 0,     ///< the whole request was done; "nothing faster found" is a result
   kFailed = 1, ///< a kernel or file failed, or no runner answered
   kUsage = 2,  ///< the arguments are wrong: unknown option, missing file, bad spec
+  kUnknown = 3, ///< `check`: nothing is known to be worse, but not everything could be compared
 };
 
 enum class ApplyMode {
@@ -61,8 +62,23 @@ struct AnalyzeOptions {
 
 struct DoctorOptions {
   bool json = false;
-  std::string runner; ///< URL; empty: start one
+  /// URLs, the first of which is the one to use; empty: the project's, else one that is started, and
+  /// the user's own
+  std::vector<std::string> runners;
   std::string ledger; ///< path; empty: the default one
+};
+
+struct CheckOptions {
+  std::string base;               ///< revision to compare with
+  std::vector<std::string> paths; ///< files and folders; empty: the whole repository
+  std::string runner;             ///< URL; empty: the project's, else start one
+  std::string device;             ///< "cuda:0", "cpu"; empty: the runner's best
+  std::string ledger;             ///< path; empty: the default one
+  double fail_slower = 0.02;      ///< share of the base's time
+  std::string fail_diagnostics;   ///< least severity that fails: "warning"; empty: none does
+  bool results_may_change = false; ///< other results are unknown instead of worse
+  bool allow_unknown = false;      ///< unknown counts as fine
+  std::string sarif, junit, markdown; ///< files to write; empty: none
 };
 
 struct CaptureOptions {
@@ -89,6 +105,8 @@ int run_optimize(const OptimizeOptions &options);
 int run_optimize_program(const OptimizeOptions &options);
 int run_analyze(const AnalyzeOptions &options);
 int run_doctor(const DoctorOptions &options);
+/// Returns kOk: fine, kFailed: something is worse, kUsage: wrong arguments, kUnknown.
+int run_check(const CheckOptions &options);
 /// Returns the exit code of the captured program.
 int run_capture(const CaptureOptions &options);
 int run_trust(const TrustOptions &options);

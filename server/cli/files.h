@@ -18,12 +18,22 @@ struct Input {
   config::FileSettings settings;
 };
 
+/// The root of a project and the root of a copy of it in another state.
+struct MovedRoot {
+  std::string from, to;
+};
+
 class InputReader {
 public:
   /// Reads and analyzes a file with the flags of its project (compile_commands.json,
   /// .warpwright.toml). If the analysis fails, the facts come from the token scan (see
   /// analysis::why_not_analysed). Errors: a file that cannot be read.
   Result<Input> read(const std::filesystem::path &path);
+  /// Reads a file of a copy of the project with the flags and the recorded runs of `original` in the
+  /// project. Paths below the project's root in flags are those of the copy, where it has them. The
+  /// sizes are those of the copy's .warpwright.toml. Errors: a file that cannot be read.
+  Result<Input> read_copy(const std::filesystem::path &copy, const std::filesystem::path &original,
+                          const MovedRoot &moved);
   /// Settings of a file's project. The file need not exist.
   config::FileSettings settings_of(const std::filesystem::path &path);
   /// Applies the file of --spec to every kernel read later. Errors: a file that cannot be read or
@@ -31,6 +41,8 @@ public:
   Result<void> use_spec(const std::filesystem::path &path);
 
 private:
+  Input analyzed(analysis::SourceFile file, config::FileSettings settings, const std::string &captured_path);
+
   std::optional<analysis::Spec> spec_;
   server::ProjectSettings settings_;
 };

@@ -1,6 +1,6 @@
 // Entry point of `warpwright`: parses the command line and calls one command.
 //
-// Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments (commands.h).
+// Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments, 3 unknown (commands.h).
 #include "generator/search/env.h"
 #include "server/cli/commands.h"
 #include "server/interrupt.h"
@@ -48,6 +48,7 @@ struct Options {
   OptimizeOptions optimize;
   AnalyzeOptions analyze;
   DoctorOptions doctor;
+  CheckOptions check;
   CaptureOptions capture;
   TrustOptions trust;
   InstallRuntimeOptions install_runtime;
@@ -81,7 +82,8 @@ void add_optimize(CLI::App &app, Options &all) {
                       "File that answers what cannot be inferred from the source");
   command->add_option(
       "--runner", options.runner,
-      "Runner to use: tls://HOST:PORT?ca=FILE, unix:/path or stdio:COMMAND; default: start one");
+      "Runner to use: ssh://HOST, slurm://PARTITION, docker://IMAGE, tls://HOST:PORT?ca=FILE, "
+      "unix:/path or stdio:COMMAND; default: start one");
   command
       ->add_option("--budget", all.budget,
                    "Time for each kernel, as 2m or 500ms; default: the project's, else 30s. With --program "
@@ -158,8 +160,50 @@ void add_doctor(CLI::App &app, Options &all) {
   CLI::App *command = app.add_subcommand(
       "doctor", "Show what was found on this machine and what to do about the rest");
   command->add_flag("--json", all.doctor.json, "Print one JSON document");
-  command->add_option("--runner", all.doctor.runner, "Runner to ask; default: start one");
+  command->add_option("--runner", all.doctor.runners,
+                      "Runner to ask; may be repeated; default: one that is started, and those of "
+                      "runners.toml");
   command->add_option("--ledger", all.doctor.ledger, "Database to try");
+}
+
+/// "2%" or "2" as a share.
+CLI::Validator percent_validator() {
+  return CLI::Validator(
+      [](std::string &text) {
+        const std::string digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+        char *end = nullptr;
+        const double value = std::strtod(digits.c_str(), &end);
+        if (digits.empty() || *end != '\0' || !(value >= 0) || value > 1000)
+          return "'" + text + "' is no percentage; write 2% or 0.5%";
+        text = std::to_string(value / 100);
+        return std::string();
+      },
+      "PERCENT");
+}
+
+void add_check(CLI::App &app, Options &all) {
+  CheckOptions &options = all.check;
+  CLI::App *command = app.add_subcommand(
+      "check", "Compare the kernels and modules that changed since a revision with their older selves");
+  command->add_option("--base", options.base,
+                      "Revision to compare with, such as origin/main; its newest common commit with HEAD is used")
+      ->required();
+  command->add_option("paths", options.paths, "Files and folders to look at; default: the whole repository");
+  command->add_option("--fail-slower", options.fail_slower, "Slowdown that fails, as 2%; default: 2%")
+      ->transform(percent_validator());
+  command->add_option("--fail-diagnostics", options.fail_diagnostics,
+                      "New diagnostics of this severity or above fail: error, warning, information, hint")
+      ->check(CLI::IsMember({"error", "warning", "information", "hint"}));
+  command->add_flag("--results-may-change", options.results_may_change,
+                    "Other results are no failure: such kernels are reported as unknown");
+  command->add_flag("--allow-unknown", options.allow_unknown, "Exit with 0 where nothing is worse but not all is known");
+  command->add_option("--runner", options.runner, "Runner to use, as for optimize");
+  command->add_option("--device", options.device, "Device of the runner: cuda:0, cpu; default: its best");
+  command->add_option("--ledger", options.ledger, "Database with the variants that were applied");
+  command->add_option("--sarif", options.sarif, "Write a SARIF 2.1.0 file");
+  command->add_option("--junit", options.junit, "Write a JUnit XML file");
+  command->add_option("--markdown", options.markdown, "Write a table for a pull request's comment");
+  command->footer("Exit codes: 0 fine, 1 something is worse, 2 wrong arguments, 3 not everything is known.");
 }
 
 void add_capture(CLI::App &app, Options &all) {
@@ -271,6 +315,7 @@ int run(int argc, char **argv) {
   CLI::App *env = app.add_subcommand(
       "env", "Serve a trainer: tasks, moves and plans over JSON-RPC on stdin and stdout");
   add_doctor(app, options);
+  add_check(app, options);
   add_capture(app, options);
   add_trust(app, options);
   add_install_runtime(app, options);
@@ -296,6 +341,8 @@ int run(int argc, char **argv) {
     return run_trust(options.trust);
   if (app.got_subcommand("install-runtime"))
     return run_install_runtime(options.install_runtime);
+  if (app.got_subcommand("check"))
+    return run_check(options.check);
   if (app.got_subcommand("doctor"))
     return run_doctor(options.doctor);
   if (kernelbench) {

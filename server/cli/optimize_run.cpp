@@ -1,42 +1,26 @@
 #include "server/cli/optimize_run.h"
 
-#include "runner/connect/choose_device.h"
 #include "support/files.h"
 
 #include <algorithm>
 
 namespace warpwright::cli {
 
-void print_error(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
-
 Result<void> connect(Run &run) {
-  auto client = runner::BlockingClient::connect(run.runner_url);
-  if (!client)
-    return std::unexpected(client.error());
-  const Result<runner::RunnerInfo> info = (*client)->info();
-  if (!info)
-    return std::unexpected(info.error());
-  run.client = std::move(*client);
-  run.report.runner = info->url;
-  run.report.notes = info->notes;
-  auto device = runner::choose_device(*info, run.options.device);
-  if (!device)
-    return std::unexpected(device.error());
-  run.report.device = std::move(*device);
+  auto chosen = connect_runner(run.runner_url, run.options.device);
+  if (!chosen)
+    return std::unexpected(chosen.error());
+  run.client = std::move(chosen->client);
+  run.report.runner = chosen->info.url;
+  run.report.notes = chosen->info.notes;
+  run.report.device = std::move(chosen->device);
   return {};
 }
 
 Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   const config::FileSettings settings = run.reader.settings_of(first);
-  for (const Error &problem : settings.problems)
-    print_error(problem);
-  if (const auto notice = consent::withheld_notice(settings.project.file))
-    print_error(*notice);
-  if (run.options.runner.empty() && settings.project.runner_error)
-    return std::unexpected(*settings.project.runner_error);
-  run.runner_url = run.options.runner.empty() ? settings.project.runner_url : run.options.runner;
-  if (run.runner_url.empty())
-    run.runner_url = runner::local_url(settings.project.python);
+  print_problems(settings);
+  run.runner_url = TRY(runner_url_of(settings, run.options.runner));
   run.policy = run.options.policy.empty() ? settings.project.policy : run.options.policy;
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);

@@ -5,6 +5,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/files.h"
 #include "server/cli/kernel_search.h"
+#include "server/cli/runner_choice.h"
 #include "server/cli/terminal.h"
 #include "server/interrupt.h"
 #include "server/optimize/policies.h"
@@ -38,8 +39,6 @@ struct Run {
     report.date = utc_now();
   }
 };
-
-void print_error(const Error &error);
 
 /// Connects to the runner, and chooses the device. Errors: no runner answers; no such device.
 Result<void> connect(Run &run);
