@@ -40,21 +40,6 @@ std::vector<std::string> split_command(const std::string &text) {
   return words;
 }
 
-Result<std::string> find_runner() {
-  if (const char *chosen = std::getenv("WARPWRIGHT_RUNNER"); chosen && *chosen) {
-    if (access(chosen, X_OK) != 0)
-      return fail("WARPWRIGHT_RUNNER is " + std::string(chosen) + ", which is no executable file");
-    return chosen;
-  }
-  std::error_code error;
-  const fs::path beside =
-      fs::read_symlink("/proc/self/exe", error).parent_path() / "warpwright-runner";
-  if (access(beside.c_str(), X_OK) != 0)
-    return fail("no runner: " + beside.string() + " is not there",
-                "Put warpwright-runner beside this program, or set WARPWRIGHT_RUNNER to its path");
-  return beside.string();
-}
-
 /// @param rest the part of a "local:" URL after the scheme
 std::vector<std::string> local_command(const std::string &runner, const std::string &rest) {
   std::vector<std::string> command = {runner, "serve"};
@@ -185,6 +170,21 @@ bool any_of(const std::string &text, std::initializer_list<const char *> parts) 
 }
 
 } // namespace
+
+Result<std::string> find_runner() {
+  if (const char *chosen = std::getenv("WARPWRIGHT_RUNNER"); chosen && *chosen) {
+    if (access(chosen, X_OK) != 0)
+      return fail("WARPWRIGHT_RUNNER is " + std::string(chosen) + ", which is no executable file");
+    return chosen;
+  }
+  std::error_code error;
+  const fs::path beside =
+      fs::read_symlink("/proc/self/exe", error).parent_path() / "warpwright-runner";
+  if (access(beside.c_str(), X_OK) != 0)
+    return fail("no runner: " + beside.string() + " is not there",
+                "Put warpwright-runner beside this program, or set WARPWRIGHT_RUNNER to its path");
+  return beside.string();
+}
 
 Result<Route> parse_runner_url(const std::string &url, boost::asio::any_io_executor executor) {
   auto route = route_of(url, executor);

@@ -1,5 +1,5 @@
-// Reader of input files: text, settings of the file's project, facts, and the answers of a spec. It
-// reads the file system. Thread: one at a time.
+// Reader of input files: text, settings of the file's project, facts, and the answers of a spec.
+// Thread: one at a time.
 #pragma once
 
 #include "analysis/analyze.h"
@@ -20,10 +20,16 @@ struct Input {
 
 class InputReader {
 public:
+  /// @param files has the files to read, and those that they depend on
+  explicit InputReader(server::FileSystem files = llvm::vfs::getRealFileSystem())
+      : files_(std::move(files)), settings_(files_) {}
+
   /// Reads and analyzes a file with the flags of its project (compile_commands.json,
   /// .warpwright.toml). If the analysis fails, the facts come from the token scan (see
   /// analysis::why_not_analysed). Errors: a file that cannot be read.
   Result<Input> read(const std::filesystem::path &path);
+  /// The same for a text that is not in the file, or not yet.
+  Input read(const std::filesystem::path &path, std::string text);
   /// Settings of a file's project. The file need not exist.
   config::FileSettings settings_of(const std::filesystem::path &path);
   /// Applies the file of --spec to every kernel read later. Errors: a file that cannot be read or
@@ -31,6 +37,7 @@ public:
   Result<void> use_spec(const std::filesystem::path &path);
 
 private:
+  server::FileSystem files_;
   std::optional<analysis::Spec> spec_;
   server::ProjectSettings settings_;
 };

@@ -72,11 +72,7 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
     print_error(problem);
   if (const auto notice = consent::withheld_notice(settings.project.file))
     print_error(*notice);
-  if (run.options.runner.empty() && settings.project.runner_error)
-    return std::unexpected(*settings.project.runner_error);
-  run.runner_url = run.options.runner.empty() ? settings.project.runner_url : run.options.runner;
-  if (run.runner_url.empty())
-    run.runner_url = runner::local_url(settings.project.python);
+  run.runner_url = TRY(server::runner_of(settings.project, run.options.runner));
   run.policy = run.options.policy.empty() ? settings.project.policy : run.options.policy;
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
@@ -132,6 +128,7 @@ ApplyResult apply(const Run &run, const std::filesystem::path &path, const std::
 }
 
 void finish_kernel(Run &run, KernelOutcome outcome) {
+  run.progress.clear();
   if (outcome.ledger_failure && !run.warned_of_ledger) {
     run.warned_of_ledger = true;
     print_error(*outcome.ledger_failure);
@@ -145,8 +142,9 @@ void finish_kernel(Run &run, KernelOutcome outcome) {
 
 SearchSetup setup_of(Run &run) {
   return {.client = *run.client,
-          .ledger = run.ledger.get(),
-          .progress = run.progress,
+          .record = run.ledger ? [&](const runner::LedgerEntry &entry) { return run.ledger->record(entry); }
+                               : std::function<Result<void>(const runner::LedgerEntry &)>(),
+          .on_progress = [&](const ProgressState &state) { run.progress.show(state); },
           .policies = run.policies,
           .settings = {.device = run.options.device,
                        .budget = run.budget,
