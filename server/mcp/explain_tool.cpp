@@ -7,6 +7,7 @@
 #include "server/optimize/kernel_report.h"
 #include "server/optimize/optimize_module.h"
 #include "support/files.h"
+#include "support/model/json.h"
 #include "support/words.h"
 
 #include <algorithm>

@@ -161,22 +161,33 @@ void HttpTransport::take(const http::Request &request, const Json &message,
     return reply->finish(nullptr, std::unexpected(rpc::RpcError{
                                       rpc::kInvalidRequest,
                                       "the body must be one request or notification", {}}));
-  if (!has_id) // no notification of a client asks for work here
-    return answer->send(202, {}, "");
   const std::string method = message["method"];
   const Json params = message.value("params", Json());
+  if (!has_id) {
+    if (method == "notifications/cancelled")
+      cancel(params);
+    return answer->send(202, {}, "");
+  }
   if (const auto mismatch = header_error(request, method, params))
     return reply->finish(id, std::unexpected(*mismatch));
   const auto exchange = std::make_shared<Exchange>();
   exchange->id = id;
-  exchange->respond = [reply, id](const rpc::Outcome &outcome) { reply->finish(id, outcome); };
+  open_.emplace(exchange, is_modern(params));
+  const std::weak_ptr<Exchange> weak = exchange;
+  exchange->respond = [this, weak, reply, id](const rpc::Outcome &outcome) {
+    open_.erase(weak.lock());
+    reply->finish(id, outcome);
+  };
   exchange->notify = [reply](const std::string &name, const Json &content) {
     reply->event({{"jsonrpc", "2.0"}, {"method", name}, {"params", content}});
   };
-  answer->on_lost([weak = std::weak_ptr(exchange), reply] {
-    reply->is_done = true;
-    if (const auto lost = weak.lock())
+  answer->on_lost([this, weak, gone = std::weak_ptr(reply)] {
+    if (const auto lost = gone.lock())
+      lost->is_done = true;
+    if (const auto lost = weak.lock()) {
       lost->stop.request_stop();
+      open_.erase(lost);
+    }
   });
   LegacySession session{.is_initialized = true};
   try {
@@ -185,6 +196,18 @@ void HttpTransport::take(const http::Request &request, const Json &message,
     exchange->respond(
         std::unexpected(rpc::RpcError{rpc::kInvalidParams, method + ": " + error.what(), {}}));
   }
+}
+
+void HttpTransport::cancel(const Json &params) {
+  const Json id = params.is_object() ? params.value("requestId", Json()) : Json();
+  std::vector<ExchangePtr> named;
+  for (const auto &[exchange, modern] : open_)
+    if (!modern && exchange->id == id)
+      named.push_back(exchange);
+  if (named.size() != 1)
+    return;
+  named.front()->stop.request_stop();
+  open_.erase(named.front()); // its connection closes when the call has ended
 }
 
 } // namespace warpwright::mcp

@@ -26,9 +26,12 @@ private:
   HttpTransport(McpServer &server, std::string token) : server_(server), token_(std::move(token)) {}
   void handle(const http::Request &request, const http::AnswerPtr &answer);
   void take(const http::Request &request, const Json &message, const http::AnswerPtr &answer);
+  /// Ends the call that a client of the legacy era names, unless several clients have one of this id.
+  void cancel(const Json &params);
 
   McpServer &server_;
   std::string token_;
+  std::map<ExchangePtr, bool> open_; ///< requests in work; whether they are of the modern era
   std::unique_ptr<http::Server> listener_;
 };
 
