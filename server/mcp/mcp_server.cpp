@@ -100,9 +100,11 @@ Result<Json> ask(const boost::asio::any_io_executor &strand, const ExchangePtr &
     exchange->request("elicitation/create", params,
                       [answer](rpc::Outcome outcome) { answer->set_value(std::move(outcome)); });
   });
-  while (arrived.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready)
-    if (exchange->stop.stop_requested())
-      return fail("the call was cancelled before the user answered");
+  while (arrived.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready &&
+         !exchange->stop.stop_requested()) {
+  }
+  if (exchange->stop.stop_requested()) // an answer that comes later counts for nothing
+    return fail("the call was cancelled before the user answered");
   const rpc::Outcome outcome = arrived.get();
   if (!outcome)
     return fail("the client could not ask the user: " + outcome.error().message,
