@@ -194,6 +194,11 @@ int main(int argc, char **argv) {
   auto *launch =
       app.add_subcommand("launch", "Launch a plan plainly, under tools (internal)")->group("");
   add_launch_options(*launch, launch_command);
+  ListingCommand listing_command;
+  auto *listing =
+      app.add_subcommand("listing", "Machine code of a plan, as JSON (internal)")->group("");
+  listing->add_option("PLAN", listing_command.plan_path, "plan.json; - is stdin")->required();
+  listing->add_option("--capability", listing_command.capability, "90 for 9.0")->required();
   auto *examine = app.add_subcommand("examine", "Run tools over launches (internal)")->group("");
   AdversaryCommand adversary_command;
   auto *adversary = app.add_subcommand(
@@ -252,6 +257,8 @@ int main(int argc, char **argv) {
       return run_replay(replay_command);
     if (*launch)
       return run_launch(launch_command);
+    if (*listing)
+      return run_listing(listing_command);
     if (*examine)
       return run_examine();
     if (*doctor)

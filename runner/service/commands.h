@@ -47,6 +47,12 @@ struct LaunchCommand {
   std::string code_folder; ///< see deep::PlainLaunch
 };
 
+/// Machine code of a plan's kernels.
+struct ListingCommand {
+  std::string plan_path;
+  int capability = 0; ///< 90 for 9.0
+};
+
 struct EncloseCommand {
   std::string program; ///< "host": the worker with torch; "trace": the tracing program
   std::string device;  ///< device of the worker
@@ -87,6 +93,9 @@ int run_serve(const ServeCommand &command);
 int run_connect(const ConnectCommand &command);
 /// Exit code 0: verified on every device; 1: any other verdict; 2: no verdict.
 int run_verify(const VerifyCommand &command);
+/// Prints {"sass", "nvrtc", "nvdisasm"} as JSON, or {"error": {message, remedy}}; exit code 0 or 2.
+/// Needs no GPU.
+int run_listing(const ListingCommand &command);
 /// Exit code 0: traced; 2: the module has no op graph, or no runner answered.
 int run_trace(const TraceCommand &command);
 /// Exit code 0: the same result, or faster; 1: slower, or another outcome; 2: no comparison was

@@ -196,7 +196,7 @@ join_fleet(const std::string &url, boost::asio::io_context &loop, Service &servi
 struct OperatorView {
   metrics::RunnerMetrics counters;
   std::optional<metrics::ReadingsWatcher> readings;
-  std::unique_ptr<metrics::Endpoint> endpoint;
+  std::unique_ptr<http::Server> endpoint;
 };
 
 Result<void> open_metrics(const std::string &where, boost::asio::io_context &loop,
@@ -205,8 +205,7 @@ Result<void> open_metrics(const std::string &where, boost::asio::io_context &loo
     return {};
   for (const FoundDevice &device : devices)
     view.counters.add_device(device.name);
-  auto endpoint =
-      metrics::open_endpoint(
+  auto endpoint = metrics::open_endpoint(
       loop.get_executor(), where, [&view] { return view.counters.text(); },
       [](const std::string &line) { log::warning(line); });
   if (!endpoint)

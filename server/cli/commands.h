@@ -100,6 +100,18 @@ struct InstallRuntimeOptions {
   std::string python; ///< empty: $WARPWRIGHT_PYTHON, else python3
 };
 
+/// The user's choices for `mcp`; an agent can make none of them.
+struct McpOptions {
+  std::string root;       ///< folder of the project; empty: the working directory
+  std::string runner;     ///< URL; empty: the project's, else start one
+  std::string device;     ///< "cuda:0", "cpu"; empty: the runner's best
+  std::string policy;     ///< in the form of server/policy_choice.h; empty: the project's
+  std::string base;       ///< revision of Git with the originals; empty: the agent names one
+  std::string ledger;     ///< path; empty: the default one
+  std::string http;       ///< "127.0.0.1:8765"; empty: stdin and stdout
+  std::string token_file; ///< path, with `http`; empty: the default one
+};
+
 /// Each returns the exit code.
 int run_optimize(const OptimizeOptions &options);
 int run_optimize_program(const OptimizeOptions &options);
@@ -110,6 +122,7 @@ int run_check(const CheckOptions &options);
 /// Returns the exit code of the captured program.
 int run_capture(const CaptureOptions &options);
 int run_trust(const TrustOptions &options);
+int run_mcp(const McpOptions &options); ///< serves until the client ends the session
 int run_install_runtime(const InstallRuntimeOptions &options); ///< does not return if pip starts
 
 } // namespace warpwright::cli

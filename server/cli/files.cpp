@@ -1,6 +1,7 @@
 // Implementation of reading inputs.
 #include "server/cli/files.h"
 
+#include "analysis/analyze_in.h"
 #include "analysis/config/project_disk.h"
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
@@ -14,11 +15,12 @@ namespace {
 
 /// Parses a file. Runs inside a guard (analysis/guard).
 analysis::FileFacts facts_of(Input input, const server::RunsOfFile &runs,
-                             const std::optional<analysis::Spec> &spec) {
+                             const std::optional<analysis::Spec> &spec,
+                             const server::FileSystem &files) {
   input.facts = analysis::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
-                    : analysis::analyze(input.file, input.settings.parse);
-  server::complete_tasks(input.facts, input.file.text, input.settings, runs, spec);
+                    : analysis::analyze_in(files, input.file, input.settings.parse);
+  server::complete_tasks(input.facts, input.file.text, input.settings, runs, spec, files);
   analysis::add_torch_functions(input.file, input.settings.parse, input.facts,
                                 spec.value_or(analysis::Spec{}));
   return std::move(input.facts);
@@ -49,8 +51,8 @@ Input InputReader::analyzed(analysis::SourceFile file, config::FileSettings sett
   } else {
     Result<analysis::FileFacts> facts =
         analysis::guarded(analysis::kCommandLimits,
-                          [input, runs = settings_.captured(captured_path), spec = spec_] {
-                            return Result<analysis::FileFacts>(facts_of(input, runs, spec));
+                          [input, runs = settings_.captured(captured_path), spec = spec_, files = files_] {
+                            return Result<analysis::FileFacts>(facts_of(input, runs, spec, files));
                           });
     input.facts = facts ? std::move(*facts) : analysis::scanned_facts(input.file, facts.error());
   }
@@ -62,7 +64,15 @@ Input InputReader::analyzed(analysis::SourceFile file, config::FileSettings sett
 }
 
 Result<Input> InputReader::read(const std::filesystem::path &path) {
-  std::string text = TRY(read_file(path));
+  const auto buffer =
+      files_->getBufferForFile(path.string(), -1, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (!buffer)
+    return fail("cannot read " + path.string() + ": " + buffer.getError().message(),
+                "Check the path and its permissions");
+  return read(path, (*buffer)->getBuffer().str());
+}
+
+Input InputReader::read(const std::filesystem::path &path, std::string text) {
   const std::string absolute = std::filesystem::absolute(path).lexically_normal();
   return analyzed({absolute, std::move(text)}, settings_.read(absolute), absolute);
 }

@@ -52,6 +52,7 @@ struct Options {
   CaptureOptions capture;
   TrustOptions trust;
   InstallRuntimeOptions install_runtime;
+  McpOptions mcp;
   server::BenchCommand bench;
   std::string budget, apply, duration;
   server::LspOptions lsp;
@@ -255,6 +256,30 @@ CLI::App *add_lsp(CLI::App &app, Options &all) {
   return command;
 }
 
+void add_mcp(CLI::App &app, Options &all) {
+  McpOptions &options = all.mcp;
+  CLI::App *command = app.add_subcommand(
+      "mcp", "Serve coding agents: the Model Context Protocol on stdin and stdout, or over HTTP");
+  command->add_option("--root", options.root,
+                      "Folder of the project; agents read no file outside; default: the working "
+                      "directory");
+  command->add_option("--runner", options.runner,
+                      "Runner to use; default: the approved project's, else start one");
+  command->add_option("--device", options.device, "Device of the runner; default: its best");
+  command->add_option("--policy", options.policy, "Who proposes variants, as for optimize");
+  command->add_option("--base", options.base,
+                      "Revision of Git that verify compares with; default: the agent's, else HEAD");
+  command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
+  auto *http = command->add_option("--http", options.http,
+                                   "Serve streamable HTTP here, as 127.0.0.1:8765, instead of "
+                                   "stdin and stdout");
+  command
+      ->add_option("--token-file", options.token_file,
+                   "With --http: the file of the bearer token, made where it is missing; default: "
+                   "mcp-token in the state folder")
+      ->needs(http);
+}
+
 int optimize(Options &all, std::string command) {
   const std::map<std::string, ApplyMode> modes{
       {"", ApplyMode::Never}, {"measured", ApplyMode::Measured}, {"checked", ApplyMode::Checked}};
@@ -319,6 +344,7 @@ int run(int argc, char **argv) {
   add_capture(app, options);
   add_trust(app, options);
   add_install_runtime(app, options);
+  add_mcp(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -343,6 +369,8 @@ int run(int argc, char **argv) {
     return run_install_runtime(options.install_runtime);
   if (app.got_subcommand("check"))
     return run_check(options.check);
+  if (app.got_subcommand("mcp"))
+    return run_mcp(options.mcp);
   if (app.got_subcommand("doctor"))
     return run_doctor(options.doctor);
   if (kernelbench) {

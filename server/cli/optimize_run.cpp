@@ -20,7 +20,7 @@ Result<void> connect(Run &run) {
 Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   const config::FileSettings settings = run.reader.settings_of(first);
   print_problems(settings);
-  run.runner_url = TRY(runner_url_of(settings, run.options.runner));
+  run.runner_url = TRY(server::runner_of(settings.project, run.options.runner));
   run.policy = run.options.policy.empty() ? settings.project.policy : run.options.policy;
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
@@ -44,8 +44,9 @@ Result<void> open_ledger(Run &run) {
 
 SearchSetup setup_of(Run &run) {
   return {.client = *run.client,
-          .ledger = run.ledger.get(),
-          .progress = run.progress,
+          .record = run.ledger ? [&](const runner::LedgerEntry &entry) { return run.ledger->record(entry); }
+                               : std::function<Result<void>(const runner::LedgerEntry &)>(),
+          .on_progress = [&](const ProgressState &state) { run.progress.show(state); },
           .policies = run.policies,
           .settings = {.device = run.options.device,
                        .budget = run.budget,

@@ -6,15 +6,6 @@
 
 namespace warpwright::cli {
 
-Result<std::string> runner_url_of(const config::FileSettings &settings, const std::string &option) {
-  if (!option.empty())
-    return option;
-  if (settings.project.runner_error)
-    return std::unexpected(*settings.project.runner_error);
-  return settings.project.runner_url.empty() ? runner::local_url(settings.project.python)
-                                             : settings.project.runner_url;
-}
-
 Result<ChosenRunner> connect_runner(const std::string &url, const std::string &device) {
   ChosenRunner chosen;
   chosen.client = TRY(runner::BlockingClient::connect(url));

@@ -1,15 +1,11 @@
-// The runner of a command: the option's, else the project's, else one that is started with the
-// project's Python. Thread: one; blocks.
+// Connection of a command to its runner (server::runner_of says which), and what a project's settings say wrongly. Thread:
+// one; blocks.
 #pragma once
 
 #include "analysis/config/file_settings.h"
 #include "runner/connect/connect.h"
 
 namespace warpwright::cli {
-
-/// @param option of the command line; empty: none
-/// Errors: the approved project names a runner that cannot be used.
-Result<std::string> runner_url_of(const config::FileSettings &settings, const std::string &option);
 
 struct ChosenRunner {
   std::unique_ptr<runner::BlockingClient> client;

@@ -153,7 +153,7 @@ void take_changes(Run &run, Changes changes) {
 void connect(Run &run, const fs::path &first) {
   const config::FileSettings settings = InputReader().settings_of(first);
   print_problems(settings);
-  const auto url = runner_url_of(settings, run.options.runner);
+  const auto url = server::runner_of(settings.project, run.options.runner);
   run.chosen = url ? connect_runner(*url, run.options.device) : Result<ChosenRunner>(std::unexpected(url.error()));
   if (!run.chosen) {
     print_error(run.chosen.error());

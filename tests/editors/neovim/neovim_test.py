@@ -80,6 +80,10 @@ class Neovim(unittest.TestCase):
             if shutil.which("clangd-22") or shutil.which("clangd"):
                 self.assertIn("hover of clangd too", said)
 
+    def test_the_language_server_alone_as_vim_lsp_enable_starts_it(self):
+        for said, _ in self.session("enable_session.lua", "saxpy.cu", saxpy()):
+            self.assertIn("lenses: true", said)
+
     @unittest.skipUnless(can_try_modules(), "python3 has no torch, or this build reads no Python")
     def test_a_python_module_from_opening_to_an_applied_variant(self):
         for _, applied in self.session("python_session.lua", "model.py", MODULE):
