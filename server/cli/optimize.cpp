@@ -23,6 +23,11 @@
 namespace warpwright::cli {
 namespace {
 
+std::filesystem::path ledger_path(const OptimizeOptions &options) {
+  return options.ledger.empty() ? runner::Ledger::default_path()
+                                : std::filesystem::path(options.ledger);
+}
+
 /// State of one run: options, connections and the report.
 struct Run {
   const OptimizeOptions &options;
@@ -37,12 +42,14 @@ struct Run {
   std::chrono::milliseconds budget = kDefaultBudget;
   server::Policies policies;
   std::string policy;
+  bool learn = true;
   bool warned_of_ledger = false;
 
   Run(const OptimizeOptions &options, server::Interrupt &interrupt)
       : options(options), progress(std::cerr, terminal_of(STDERR_FILENO).interactive,
                                    terminal_of(STDERR_FILENO).width),
-        interrupt(interrupt) {}
+        interrupt(interrupt),
+        policies([path = ledger_path(options)] { return runner::Ledger::open(path); }) {}
 };
 
 void print_error(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
@@ -78,6 +85,7 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   if (run.runner_url.empty())
     run.runner_url = runner::local_url(settings.project.python);
   run.policy = run.options.policy.empty() ? settings.project.policy : run.options.policy;
+  run.learn = run.options.learn && settings.project.learn;
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
   if (run.options.budget)
@@ -88,10 +96,7 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
 /// Opens the ledger. Errors: the ledger named by --ledger does not open. If the default ledger does
 /// not open, the run continues without one.
 Result<void> open_ledger(Run &run) {
-  const std::filesystem::path path = run.options.ledger.empty()
-                                         ? runner::Ledger::default_path()
-                                         : std::filesystem::path(run.options.ledger);
-  auto ledger = runner::Ledger::open(path);
+  auto ledger = runner::Ledger::open(ledger_path(run.options));
   if (ledger)
     run.ledger = std::move(*ledger);
   else if (!run.options.ledger.empty())
@@ -151,7 +156,8 @@ SearchSetup setup_of(Run &run) {
           .settings = {.device = run.options.device,
                        .budget = run.budget,
                        .max_variants = run.options.max_variants,
-                       .policy = run.policy},
+                       .policy = run.policy,
+                       .learn = run.learn},
           .measures = on_gpu(run.report),
           .stop = run.interrupt.token(),
           .form = {run.options.in_place, run.options.standalone},
