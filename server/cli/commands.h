@@ -41,7 +41,8 @@ struct OptimizeOptions {
   std::optional<std::chrono::milliseconds>
       budget;            ///< per kernel; absent: the project's, else kDefaultBudget. Of `program`: for all
   int max_variants = 64; ///< per kernel
-  std::string policy;    ///< in the form of server/policy_choice.h; for CUDA kernels
+  std::string policy;    ///< in the form of server/policy_choice.h
+  bool learn = true;     ///< from the project's own verdicts
   ApplyMode apply = ApplyMode::Never;
   bool in_place =
       false;          ///< Python modules: decorate the class instead of adding one

@@ -7,13 +7,14 @@
 #include "server/cli/commands.h"
 
 #include "analysis/analyze.h"
-#include "generator/search/search.h"
 #include "runner/connect/connect.h"
 #include "runner/ledger/ledger.h"
 #include "server/cli/doctor_runners.h"
 #include "server/cli/files.h"
 #include "server/cli/terminal.h"
 #include "support/words.h"
+#include "trainer/inference/shipped_weights.h"
+#include "trainer/ranker/ranker_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -100,8 +101,13 @@ void check_project(const config::FileSettings &settings, std::vector<Finding> &f
 }
 
 Finding check_policy() {
-  return {
-      "policy", State::Found, std::string(search::make_beam_policy()->name()) + ", built in", {}};
+  const std::string path = trainer::shipped_ranker();
+  const auto ranker = path.empty() ? fail("there are no weights of the learned cost model")
+                                   : trainer::load_ranker(path);
+  if (!ranker)
+    return {"policy", State::Broken, "search, because " + ranker.error().message,
+            ranker.error().remedy};
+  return {"policy", State::Found, "ranked, " + path + ", trained on " + ranker->weights().trained_on, {}};
 }
 
 std::string describe_device(const model::DeviceInfo &device) {

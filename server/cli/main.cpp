@@ -125,14 +125,16 @@ void add_optimize(CLI::App &app, Options &all) {
       ->capture_default_str();
   command
       ->add_option("--policy", options.policy,
-                   "Who proposes variants of kernels: search, builtin, builtin:WEIGHTS or "
-                   "endpoint:URL#MODEL; default: the project's, else search")
+                   "Who proposes variants of kernels: ranked, search, builtin, builtin:WEIGHTS or "
+                   "endpoint:URL#MODEL; default: the project's, else ranked")
       ->check(CLI::Validator(
           [](std::string &text) {
             const auto choice = server::parse_policy(text);
             return choice ? std::string() : describe(choice.error());
           },
           "POLICY"));
+  command->add_flag("!--no-learn", options.learn,
+                    "Do not let this project's earlier verdicts change the order of variants");
   command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
   command->footer(kFooter);
 }

@@ -6,6 +6,10 @@
 
 namespace warpwright::cli {
 
+std::filesystem::path ledger_path(const OptimizeOptions &options) {
+  return options.ledger.empty() ? runner::Ledger::default_path() : std::filesystem::path(options.ledger);
+}
+
 Result<void> connect(Run &run) {
   auto chosen = connect_runner(run.runner_url, run.options.device);
   if (!chosen)
@@ -22,6 +26,7 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   print_problems(settings);
   run.runner_url = TRY(server::runner_of(settings.project, run.options.runner));
   run.policy = run.options.policy.empty() ? settings.project.policy : run.options.policy;
+  run.learn = run.options.learn && settings.project.learn;
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
   if (run.options.budget)
@@ -30,9 +35,7 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
 }
 
 Result<void> open_ledger(Run &run) {
-  const std::filesystem::path path =
-      run.options.ledger.empty() ? runner::Ledger::default_path() : std::filesystem::path(run.options.ledger);
-  auto ledger = runner::Ledger::open(path);
+  auto ledger = runner::Ledger::open(ledger_path(run.options));
   if (ledger)
     run.ledger = std::move(*ledger);
   else if (!run.options.ledger.empty())
@@ -51,7 +54,8 @@ SearchSetup setup_of(Run &run) {
           .settings = {.device = run.options.device,
                        .budget = run.budget,
                        .max_variants = run.options.max_variants,
-                       .policy = run.policy},
+                       .policy = run.policy,
+                       .learn = run.learn},
           .measures = on_gpu(run.report),
           .stop = run.interrupt.token(),
           .form = {run.options.in_place, run.options.standalone},

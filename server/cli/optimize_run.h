@@ -16,6 +16,9 @@
 
 namespace warpwright::cli {
 
+/// The ledger of --ledger, else the user's.
+std::filesystem::path ledger_path(const OptimizeOptions &options);
+
 struct Run {
   const OptimizeOptions &options;
   Report report;
@@ -29,11 +32,12 @@ struct Run {
   std::chrono::milliseconds budget = kDefaultBudget;
   server::Policies policies;
   std::string policy;
+  bool learn = true;
   bool warned_of_ledger = false;
 
   Run(const OptimizeOptions &options, server::Interrupt &interrupt)
       : options(options), progress(std::cerr, terminal_of(STDERR_FILENO).interactive, terminal_of(STDERR_FILENO).width),
-        interrupt(interrupt) {
+        interrupt(interrupt), policies([path = ledger_path(options)] { return runner::Ledger::open(path); }) {
     report.version = WARPWRIGHT_VERSION;
     report.command = options.command;
     report.date = utc_now();

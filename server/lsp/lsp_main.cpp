@@ -47,7 +47,7 @@ LspEnvironment make_environment(const LspOptions &options) {
     return runner::Ledger::open(path.empty() ? runner::Ledger::default_path() : path);
   };
   environment.connect_runner = runner::BlockingClient::connect;
-  const auto policies = std::make_shared<Policies>(); // used by the optimizer's one thread
+  const auto policies = std::make_shared<Policies>(environment.open_ledger); // used by the optimizer's one thread
   environment.optimize = [policies](const OptimizeRequest &request, runner::BlockingClient &client,
                                     const OptimizeEvents &events, std::stop_token stop) {
     return optimize(request, client, *policies, events, std::move(stop));
