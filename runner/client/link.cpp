@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -196,8 +197,8 @@ Result<std::string> find_runner() {
     return chosen;
   }
   std::error_code error;
-  const fs::path beside =
-      fs::read_symlink("/proc/self/exe", error).parent_path() / "warpwright-runner";
+  const std::filesystem::path beside =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "warpwright-runner";
   if (access(beside.c_str(), X_OK) != 0)
     return fail("no runner: " + beside.string() + " is not there",
                 "Put warpwright-runner beside this program, or set WARPWRIGHT_RUNNER to its path");
