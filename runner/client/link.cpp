@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -189,21 +188,6 @@ bool any_of(const std::string &text, std::initializer_list<const char *> parts) 
 }
 
 } // namespace
-
-Result<std::string> find_runner() {
-  if (const char *chosen = std::getenv("WARPWRIGHT_RUNNER"); chosen && *chosen) {
-    if (access(chosen, X_OK) != 0)
-      return fail("WARPWRIGHT_RUNNER is " + std::string(chosen) + ", which is no executable file");
-    return chosen;
-  }
-  std::error_code error;
-  const std::filesystem::path beside =
-      std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "warpwright-runner";
-  if (access(beside.c_str(), X_OK) != 0)
-    return fail("no runner: " + beside.string() + " is not there",
-                "Put warpwright-runner beside this program, or set WARPWRIGHT_RUNNER to its path");
-  return beside.string();
-}
 
 Result<Route> parse_runner_url(const std::string &url, boost::asio::any_io_executor executor) {
   auto route = route_of(url, executor);

@@ -27,10 +27,6 @@ struct Route {
   std::string url;                 ///< without secrets, for messages
 };
 
-/// Path of the runner's executable: $WARPWRIGHT_RUNNER, else the one beside this program.
-/// Errors: it is not there, or cannot be executed.
-Result<std::string> find_runner();
-
 /// Parses the URLs that connect() accepts, except those of fleets. Errors: a URL that is not
 /// understood; an executable or a file that does not exist.
 Result<Route> parse_runner_url(const std::string &url, boost::asio::any_io_executor executor);

@@ -1,6 +1,6 @@
 // `listing PLAN`, an internal subcommand: compiles a plan as the GPU's worker does, and disassembles the
 // machine code with NVIDIA's nvdisasm. It runs nothing, so it needs no GPU.
-#include "plan/plan.h"
+#include "plan/program.h"
 #include "runner/cuda/compiler.h"
 #include "runner/deep/tools.h"
 #include "runner/isolation/private_directory.h"

@@ -1,6 +1,6 @@
 #include "server/mcp/resources.h"
 
-#include "runner/client/link.h"
+#include "runner/shell/runner_files.h"
 #include "support/model/json.h"
 #include "support/process.h"
 
