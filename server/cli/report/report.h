@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -58,8 +57,6 @@ struct KernelReport {
   double seconds = 0; ///< wall time of the search
 };
 
-struct ProgramReport; // program_report.h
-
 struct Report {
   std::string version;
   std::string runner; ///< the runner's URL; empty: started by warpwright
@@ -71,7 +68,6 @@ struct Report {
   std::vector<Error>
       failures; ///< failures not of one kernel: unreadable files, no runner
   std::vector<KernelReport> kernels;
-  std::shared_ptr<const ProgramReport> program; ///< of --program; null: only kernels were optimized
 };
 
 /// Whether the device is a GPU, which can measure times.
