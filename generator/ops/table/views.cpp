@@ -279,7 +279,7 @@ const std::vector<Op> kViews = {
                .for_example("%y: f32[4,6] = roll(%m) {shifts=[1,-1], dims=[0,1]}")),
     moving(view("upsample_nearest", infer::upsample_nearest, upsample_source, nullptr,
                 {{"scales", List}})
-               .for_example("%y: f32[2,9,12,12] = upsample_nearest(%x) {scales=[1,2]}")),
+               .for_example("%y: f32[2,6,8,18] = upsample_nearest(%x) {scales=[1,2]}")),
     {.name = "cat",
      .kind = Kind::View,
      .least_operands = 1,
