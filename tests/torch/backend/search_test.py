@@ -89,17 +89,22 @@ class Search(Case):
         return search.Trial(plain, graph, {f"x{index}": one for index, one in enumerate(values)})
 
     def test_an_output_of_roundings_alone_may_have_others(self):
-        def cancelling(values):  # about 3 digits are right
-            return [values[0] + 30000 - 30000]
+        def cancelling(values):  # 0 without roundings
+            return [values[0] @ values[1] - values[2]]
 
+        def exact(values):
+            return [cancelling([one.double() for one in values])[0].float()]
+
+        x, y = torch.randn(50, 1000), torch.randn(1000)
+        values = (x, y, (x.double() @ y.double()).float())
+        trial = self.trial(cancelling, *values)
+        self.assertFalse(calls.alike(cancelling(values)[0], exact(values)[0]))
+        self.assertEqual(trial.difference(exact), "")
+        self.assertEqual(trial.difference(lambda values: [exact(values)[0] + 0.01]), "output 0 differs with plans")
         x = torch.randn(1000)
-        trial = self.trial(cancelling, x * 1e-2)
-        self.assertFalse(calls.alike(cancelling([x * 1e-2])[0], x * 1e-2))
-        self.assertEqual(trial.difference(lambda values: [values[0].clone()]), "")
-        self.assertEqual(trial.difference(lambda values: [values[0] + 0.1]), "output 0 differs with plans")
-        exact = self.trial(lambda values: [values[0] * 2], x)
-        self.assertEqual(exact.difference(lambda values: [values[0] * 2.1]), "output 0 differs with plans")
-        self.assertEqual(exact.difference(lambda values: [values[0] * torch.nan]), "output 0 differs with plans")
+        doubled = self.trial(lambda values: [values[0] * 2], x)
+        self.assertEqual(doubled.difference(lambda values: [values[0] * 2.1]), "output 0 differs with plans")
+        self.assertEqual(doubled.difference(lambda values: [values[0] * torch.nan]), "output 0 differs with plans")
         greatest = self.trial(lambda values: [values[0].argmax(0)], x.reshape(10, 100))
         self.assertEqual(greatest.difference(lambda values: [values[0].argmin(0)]), "output 0 differs with plans")
 
