@@ -3,7 +3,7 @@
 // The parser's facts come first. Kernels and launches that only the scanner finds are added, except
 // in text that the preprocessor left out. Launches and kernels are linked by declaration, or by
 // name if the declaration is unknown.
-#include "analysis/analyze.h"
+#include "analysis/analyze_in.h"
 #include "analysis/spec_diagnostics.h"
 #include "analysis/unit_tasks.h"
 
@@ -113,7 +113,12 @@ FileFacts collect_facts(const ParsedUnit &unit, const AnalyzeOptions &options) {
 
 FileFacts analyze(const SourceFile &file, const ParseSettings &settings,
                   const AnalyzeOptions &options) {
-  Result<std::unique_ptr<ParsedUnit>> unit = parse_stub(file, settings);
+  return analyze_in(llvm::vfs::getRealFileSystem(), file, settings, options);
+}
+
+FileFacts analyze_in(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, const SourceFile &file,
+                     const ParseSettings &settings, const AnalyzeOptions &options) {
+  Result<std::unique_ptr<ParsedUnit>> unit = parse_stub(file, settings, std::move(files));
   if (unit)
     return collect_facts(**unit, options);
   FileFacts facts = scan(file);

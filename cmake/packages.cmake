@@ -5,9 +5,9 @@
 # /usr/local installs it:
 #   lib/warpwright/      the programs, the capture library, and torch/ for the runner's Python workers
 #   bin/                 links to the programs that users call
-#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, tasks/ (the
-#                        trainer's suite), policy.safetensors (weights of the builtin policy, if the
-#                        source tree has them), LICENSE, NOTICE, THIRD_PARTY.txt and licenses/ (of
+#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, skills/ (for
+#                        coding agents), tasks/ (the trainer's suite), policy.safetensors and ranker.bin (weights of the
+#                        builtin policy and of the learned cost model, if the source tree has them), LICENSE, NOTICE, THIRD_PARTY.txt and licenses/ (of
 #                        linked code, by scripts/notices.py)
 #   share/doc/warpwright/copyright   the license in the form of Debian packages
 #   share/nvim/site/...  the Neovim plugin, in a folder that Neovim searches
@@ -38,8 +38,9 @@ endforeach()
 install(DIRECTORY docs/ DESTINATION ${shared}/docs FILES_MATCHING PATTERN *.md PATTERN *.png)
 install(FILES README.md DESTINATION ${shared})
 install(DIRECTORY examples/ DESTINATION ${shared}/examples)
+install(DIRECTORY skills/ DESTINATION ${shared}/skills)
 install(DIRECTORY trainer/tasks/suite/ DESTINATION ${shared}/tasks)
-install(FILES trainer/weights/policy.safetensors DESTINATION ${shared} OPTIONAL)
+install(FILES trainer/weights/policy.safetensors trainer/weights/ranker.bin DESTINATION ${shared} OPTIONAL)
 # scripts/package.sh prepares the plugin's folder, with the index of its help.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/warpwright.nvim DESTINATION share/nvim/site/pack/warpwright/start OPTIONAL)
 # The project's license and the licenses of linked code. They are collected at install time, when

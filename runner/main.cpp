@@ -37,6 +37,10 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
       .add_option("--workers-per-gpu", command.workers_per_gpu,
                   "Workers that take turns on a GPU: one measures while others start or compile")
       ->check(CLI::Range(1, 16));
+  serve
+      .add_option("--idle-exit", command.idle_exit_s,
+                  "End after so many seconds without clients and jobs; default: never")
+      ->check(CLI::Range(0, 86'400));
   serve.add_option("--metrics", command.metrics, "Prometheus metrics over HTTP on HOST:PORT");
   const std::map<std::string, bool> formats = {{"text", false}, {"json", true}};
   serve.add_option("--log-format", command.log_as_json, "text or json, on stderr")
@@ -157,7 +161,7 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(1, 3'600'000));
   verify->add_option(
       "--runner", verify_command.url,
-      "tls://HOST:PORT?ca=FILE, unix:/path, or amqps:// of a fleet's broker; default: a child");
+      "ssh://HOST, tls://HOST:PORT?ca=FILE, unix:/path, or amqps:// of a fleet's broker; default: a child");
   verify
       ->add_option("--baseline", verify_command.baselines,
                    "Of a torch module, also against torch.compile or \"torch.compile "
@@ -178,12 +182,23 @@ int main(int argc, char **argv) {
   TraceCommand trace_command;
   auto *trace = app.add_subcommand("trace", "The op graph of a torch module");
   add_trace_options(*trace, trace_command);
-  for (CLI::App *subcommand : {serve, verify, replay, trace})
+  ConnectCommand connect_command;
+  auto *connect = app.add_subcommand(
+      "connect", "Stdin and stdout as a line to this user's service here, which is started if needed");
+  connect->add_option("--ready", connect_command.ready, "Print this and \" up\" when it answers");
+  connect->add_option("--idle", connect_command.idle_s, "Seconds after which an unused service ends")
+      ->check(CLI::Range(1, 86'400));
+  for (CLI::App *subcommand : {serve, connect, verify, replay, trace})
     add_python_option(*subcommand);
   LaunchCommand launch_command;
   auto *launch =
       app.add_subcommand("launch", "Launch a plan plainly, under tools (internal)")->group("");
   add_launch_options(*launch, launch_command);
+  ListingCommand listing_command;
+  auto *listing =
+      app.add_subcommand("listing", "Machine code of a plan, as JSON (internal)")->group("");
+  listing->add_option("PLAN", listing_command.plan_path, "plan.json; - is stdin")->required();
+  listing->add_option("--capability", listing_command.capability, "90 for 9.0")->required();
   auto *examine = app.add_subcommand("examine", "Run tools over launches (internal)")->group("");
   AdversaryCommand adversary_command;
   auto *adversary = app.add_subcommand(
@@ -230,6 +245,8 @@ int main(int argc, char **argv) {
   try {
     if (*serve)
       return run_serve(serve_command);
+    if (*connect)
+      return run_connect(connect_command);
     if (*verify)
       return run_verify(verify_command);
     if (*adversary)
@@ -240,6 +257,8 @@ int main(int argc, char **argv) {
       return run_replay(replay_command);
     if (*launch)
       return run_launch(launch_command);
+    if (*listing)
+      return run_listing(listing_command);
     if (*examine)
       return run_examine();
     if (*doctor)

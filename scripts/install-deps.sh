@@ -15,7 +15,7 @@ packages=(
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev librabbitmq-dev libtree-sitter-dev
   # tests and benchmarks
-  doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch pybind11-dev debootstrap
+  doctest-dev neovim clangd-22 rabbitmq-server openssl openssh-client openssh-server make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
   # trainer (optional: without libtorch-dev warpwright-train is not built)
   libtorch-dev libgloo-dev libopenblas0-openmp
   # only read: their copyright files are those of the isl inside Polly and the xxHash inside LLVM (scripts/notices.py)

@@ -54,8 +54,9 @@ if [ -n "$bin" ]; then
   cp "$root"/docs/*.md server/share/doc/warpwright
   install -D -m 644 -t server/share/doc/warpwright/internals "$root"/docs/internals/*.md
   install -D -m 644 -t server/share/warpwright "$bin"/../share/warpwright_runtime-*.whl
-  weights=$root/trainer/weights/policy.safetensors
-  [ ! -f "$weights" ] || install -D -m 644 "$weights" server/share/warpwright/policy.safetensors
+  for weights in policy.safetensors ranker.bin; do
+    [ ! -f "$root/trainer/weights/$weights" ] || install -D -m 644 -t server/share/warpwright "$root/trainer/weights/$weights"
+  done
   "$root/scripts/notices.py" programs "$(dirname "$bin")" server/share/warpwright
   pack warpwright-linux-x64.vsix --target linux-x64
 fi

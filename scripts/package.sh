@@ -21,7 +21,7 @@ mkdir -p "$out"
 plugin=$build/warpwright.nvim
 rm -rf "$plugin"
 mkdir -p "$plugin/doc"
-cp -r editors/neovim/{lua,plugin,README.md} "$plugin/"
+cp -r editors/neovim/{lsp,lua,plugin,README.md} "$plugin/"
 cp editors/neovim/doc/*.txt "$plugin/doc/"
 cp LICENSE NOTICE "$plugin/"
 grep -oE '(^|[[:space:]])\*[^*|[:space:]]+\*([[:space:]]|$)' "$plugin/doc/warpwright.txt" | tr -d '*[:blank:]' | LC_ALL=C sort |

@@ -39,6 +39,26 @@ std::vector<BaselineRatio> faster_baselines(const model::Verdict &verdict) {
   return list;
 }
 
+/// The rate that bounds a plan: its name, and the share that the plan reaches of it.
+struct RateOfBound {
+  std::string bound, name;
+  std::optional<double> model::Evidence::*share = nullptr; ///< null: latency bounds it
+};
+
+RateOfBound rate_of(model::Bound bound) {
+  switch (bound) {
+  case model::Bound::Memory:
+    return {"memory", "the bandwidth measured on this GPU", &model::Evidence::memory_share};
+  case model::Bound::Compute:
+    return {"arithmetic", "the rate measured on this GPU", &model::Evidence::compute_share};
+  case model::Bound::Latency:
+    break;
+  }
+  return {"latency", "", nullptr};
+}
+
+std::string percent_text(double share) { return printed("%.0f%%", 100 * share); }
+
 /// Reason why a verified variant has no time.
 std::string why_untimed(const model::Verdict &verdict) {
   for (const model::Check &check : verdict.checks)
@@ -168,18 +188,33 @@ std::string bound_text(const model::Verdict &verdict) {
   const auto &evidence = verdict.candidate_evidence;
   if (!evidence)
     return {};
-  const auto share = [](const std::optional<double> &value, const char *of) {
-    return value ? printed(" (%.0f%% of ", 100 * *value) + of + ")" : std::string();
-  };
-  switch (evidence->bound) {
-  case model::Bound::Memory:
-    return "memory" + share(evidence->memory_share, "the bandwidth measured on this GPU");
-  case model::Bound::Compute:
-    return "arithmetic" + share(evidence->compute_share, "the rate measured on this GPU");
-  case model::Bound::Latency:
+  const RateOfBound rate = rate_of(evidence->bound);
+  if (!rate.share)
     return "latency: neither memory nor arithmetic is near what this GPU reaches";
-  }
-  return {};
+  const auto &share = (*evidence).*rate.share;
+  return rate.bound + (share ? " (" + percent_text(*share) + " of " + rate.name + ")" : "");
+}
+
+std::string times_text(const model::Verdict &verdict) {
+  if (!verdict.reference_time || !verdict.candidate_time)
+    return {};
+  return model::time_text(verdict.reference_time->median_ns) + " -> " +
+         model::time_text(verdict.candidate_time->median_ns);
+}
+
+std::string bound_change_text(const model::Verdict &verdict) {
+  const auto &before = verdict.reference_evidence, &after = verdict.candidate_evidence;
+  if (!before || !after)
+    return {};
+  const RateOfBound from = rate_of(before->bound), to = rate_of(after->bound);
+  std::string text = "Bound by " + from.bound;
+  if (before->bound != after->bound)
+    text += ", now by " + to.bound;
+  const RateOfBound &shown = to.share ? to : from;
+  if (!shown.share || !((*before).*shown.share) || !((*after).*shown.share))
+    return text;
+  return text + ": " + percent_text(*((*before).*shown.share)) + " -> " +
+         percent_text(*((*after).*shown.share)) + " of " + shown.name;
 }
 
 std::string baseline_table(const model::Verdict &verdict) {

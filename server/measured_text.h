@@ -63,6 +63,13 @@ std::string library_text(const model::Verdict &verdict);
 /// "memory (91% of the bandwidth measured on this GPU)"; empty: unknown.
 std::string bound_text(const model::Verdict &verdict);
 
+/// "499 us -> 80.1 us": device time per run, before and after; empty: not measured.
+std::string times_text(const model::Verdict &verdict);
+
+/// "Bound by memory: 17% -> 91% of the bandwidth measured on this GPU", "Bound by latency, now by
+/// memory: ..."; empty: unknown. Shares are those of the candidate's bound.
+std::string bound_change_text(const model::Verdict &verdict);
+
 /// Markdown table of the measured baselines, and a line with the reason for each missing one; empty
 /// without times.
 std::string baseline_table(const model::Verdict &verdict);

@@ -9,16 +9,17 @@
 namespace warpwright::server {
 
 struct PolicyChoice {
-  enum class Kind { Search, Builtin, Endpoint };
-  Kind kind = Kind::Search;
+  enum class Kind { Ranked, Search, Builtin, Endpoint };
+  Kind kind = Kind::Ranked;
+  bool is_default = true; ///< nobody chose
   std::string weights;  ///< Builtin: path of a file; empty: the shipped weights
   std::string endpoint; ///< Endpoint: "endpoint:URL#MODEL"
 };
 
 inline constexpr const char *kPolicyForms =
-    "search, builtin, builtin:WEIGHTS or endpoint:URL#MODEL";
+    "ranked, search, builtin, builtin:WEIGHTS or endpoint:URL#MODEL";
 
-/// Parses one of kPolicyForms; "" is the search. Errors: any other text.
+/// Parses one of kPolicyForms; "" is the default, ranked. Errors: any other text.
 Result<PolicyChoice> parse_policy(const std::string &text);
 
 } // namespace warpwright::server

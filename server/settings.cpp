@@ -90,6 +90,7 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
     settings.policy = value.get<std::string>();
     return true;
   });
+  read("learn", "true or false", boolean(settings.learn));
   read("disabledRules", "a list of rule names", [&](const Json &value) {
     const auto rules = names(value);
     return rules && (settings.disabled_rules = *rules, true);

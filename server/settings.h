@@ -22,6 +22,7 @@ struct Settings {
   std::chrono::milliseconds budget{30'000}; ///< wall time of one optimization
   int max_variants = 20;
   std::string policy; ///< in the form of server/policy_choice.h
+  bool learn = true;  ///< the cost model also learns from this project's verdicts in the ledger
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;
@@ -33,8 +34,8 @@ struct Settings {
 };
 
 /// Overwrites the members that `json` has: {"runner": "", "python": "", "device": "", "budget":
-/// "30s" or 30 (seconds), "maxVariants": 20, "policy": "builtin", "disabledRules": [], "hover":
-/// true, "inlayHints": true, "standalone": false, "trusted": true}. null changes nothing.
+/// "30s" or 30 (seconds), "maxVariants": 20, "policy": "builtin", "learn": true, "disabledRules": [],
+/// "hover": true, "inlayHints": true, "standalone": false, "trusted": true}. null changes nothing.
 /// @return one sentence for each member that could not be used
 std::vector<std::string> update_settings(Settings &settings, const nlohmann::json &json);
 

@@ -19,6 +19,7 @@ struct ProjectDefaults {
   std::string python; ///< interpreter with torch; empty: not set
   std::optional<std::chrono::milliseconds> budget;
   std::string policy; ///< in the form of server/policy_choice.h; empty: not set
+  bool learn = true;  ///< false: the project's verdicts in the ledger teach nothing
   std::optional<Error> runner_error; ///< why the named runner cannot be used
   consent::ProjectFile file;         ///< the file and its requests
 };

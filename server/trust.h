@@ -11,6 +11,7 @@
 #include "server/editor_client.h"
 #include "server/pool.h"
 #include "server/snapshot.h"
+#include "server/trust_questions.h"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -43,19 +44,12 @@ public:
   void review(const SnapshotPtr &snapshot, std::optional<bool> said, Done done);
 
 private:
-  /// Open questions about a document.
-  struct Open {
-    std::string folder; ///< folder to approve; empty: trusted already
-    bool file = false;  ///< the project's file can be approved and is not
-    bool file_was_approved_meanwhile = false;
-  };
   using Known = std::pair<std::string, std::string>; ///< identity and content hash of a project's file
 
   void look(const SnapshotPtr &snapshot, std::optional<bool> said,
-            std::function<void(Result<Open>)> done);
-  void ask(const SnapshotPtr &snapshot, const Open &open, Done done);
+            std::function<void(Result<OpenTrust>)> done);
+  void ask(const SnapshotPtr &snapshot, const OpenTrust &open, Done done);
   void approve(const SnapshotPtr &snapshot, const std::string &folder, bool file, Done done);
-  std::string folder_of(const std::string &path) const;
 
   boost::asio::any_io_executor strand_;
   Pool &pool_;
@@ -64,9 +58,5 @@ private:
   std::vector<std::string> folders_; ///< without symbolic links
   std::set<Known> mentioned_, declined_;
 };
-
-/// Whether a folder is too wide to approve as a whole: the home directory, its parents, and folders
-/// that every user may write, such as /tmp.
-bool is_too_wide(const std::string &folder);
 
 } // namespace warpwright::server

@@ -45,12 +45,15 @@ bool is_inherited(const std::string &name, const std::vector<std::string> &patte
 }
 
 /// Runs in the child; reports errno through `failure` when exec fails.
-[[noreturn]] void become(char *const *arguments, char *const *environment, const char *directory,
-                         int in, int out, int err, int failure, pid_t parent) {
+[[noreturn]] void become(char *const *arguments, char *const *environment,
+                         const ProcessOptions &options, int in, int out, int err, int failure,
+                         pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) // the parent died before the line above took effect
     _exit(127);
   signal(SIGPIPE, SIG_DFL);
+  if (options.ignores_interrupt)
+    signal(SIGINT, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -65,6 +68,7 @@ bool is_inherited(const std::string &name, const std::vector<std::string> &patte
   if (err >= 0)
     dup2(err, 2);
   syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+  const char *directory = options.working_directory.c_str();
   if (!*directory || chdir(directory) == 0)
     execvpe(arguments[0], arguments, environment);
   const int reason = errno;
@@ -119,8 +123,8 @@ Result<Process> Process::spawn(const std::vector<std::string> &command,
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0)
-    become(argument_pointers.data(), environment_pointers.data(), options.working_directory.c_str(),
-           in.read, out.write, err.write, failure.write, parent);
+    become(argument_pointers.data(), environment_pointers.data(), options, in.read, out.write,
+           err.write, failure.write, parent);
   const int fork_error = errno;
   ::close(std::exchange(in.read, -1));
   ::close(std::exchange(out.write, -1));

@@ -20,6 +20,7 @@ struct ProcessOptions {
   std::vector<std::string> inherited;
   std::string working_directory; ///< empty: the parent's
   bool pipe_stderr = false;      ///< false: the child's stderr is the parent's
+  bool ignores_interrupt = false; ///< Ctrl-C on the terminal does not end the child
 };
 
 struct ExitStatus {

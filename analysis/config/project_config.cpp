@@ -58,7 +58,7 @@ private:
     std::string_view expected;
     bool (Reader::*read)(const toml::node &);
   };
-  static const std::array<Key, 11> kKeys;
+  static const std::array<Key, 12> kKeys;
 
   static std::string known_keys() {
     std::string result;
@@ -154,11 +154,16 @@ private:
   bool policy(const toml::node &node) {
     std::string &value = config_.policy;
     const bool read = text(node, value) &&
-                      (value == "search" || value == "builtin" || value.starts_with("builtin:"));
+                      (value == "ranked" || value == "search" || value == "builtin" || value.starts_with("builtin:"));
     request("policy", value,
             value.contains(':') ? "reads the weights in this file, to propose variants"
                                 : "chooses what proposes variants");
     return read;
+  }
+  bool learn(const toml::node &node) {
+    const std::optional<bool> value = node.value_exact<bool>();
+    config_.learn = value.value_or(true);
+    return value.has_value();
   }
   bool sizes(const toml::node &node) {
     const toml::table *table = node.as_table();
@@ -185,7 +190,7 @@ private:
   ProjectConfig &config_;
 };
 
-const std::array<Reader::Key, 11> Reader::kKeys{{
+const std::array<Reader::Key, 12> Reader::kKeys{{
     {"flags", "a list of texts", &Reader::flags},
     {"remove_flags", "a list of texts", &Reader::remove_flags},
     {"compile_commands", "the path of a folder or of compile_commands.json",
@@ -194,8 +199,9 @@ const std::array<Reader::Key, 11> Reader::kKeys{{
     {"runner", consent::kProjectRunnerForms, &Reader::runner},
     {"python", "the path of a Python interpreter", &Reader::python},
     {"budget", "a time such as \"30s\", \"500ms\" or \"2m\"", &Reader::budget},
-    {"policy", "search, builtin or builtin:WEIGHTS; an endpoint is the user's to choose",
+    {"policy", "ranked, search, builtin or builtin:WEIGHTS; an endpoint is the user's to choose",
      &Reader::policy},
+    {"learn", "true or false", &Reader::learn},
     {"disable_rules", "a list of rule names", &Reader::disable_rules},
     {"sizes", "a table of positive whole numbers", &Reader::sizes},
     {"run", "the command line with which the program is run", &Reader::run},

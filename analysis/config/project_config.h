@@ -7,7 +7,8 @@
 //   runner = "unix:/run/warpwright.sock"
 //   python = ".venv/bin/python"  # an interpreter with torch, for a runner that is started here
 //   budget = "30s"               # for one kernel; ms, s or m
-//   policy = "builtin"           # source of proposals: search, builtin, builtin:WEIGHTS
+//   policy = "builtin"           # source of proposals: ranked, search, builtin, builtin:WEIGHTS
+//   learn = false                # the project's own verdicts do not change the order of proposals
 //   disable_rules = ["bank-conflict"]
 //   run = "./main 1000 20"       # how the program is run; else the target `run` of the nearest makefile
 //   [sizes]                      # for tasks without sizes in the source
@@ -15,8 +16,8 @@
 //
 // Relative paths, including those in flags, start at the folder of the file. The keys
 // compile_commands, cuda_path, runner, python and policy, and flags with paths outside of that
-// folder, apply only after the user approved the file (analysis/consent). Sizes, run, budget, rules and
-// all other flags apply at once; `run` is read and never started. An unknown key is an error, because it would have no effect.
+// folder, apply only after the user approved the file (analysis/consent). Sizes, run, budget, learn, rules
+// and all other flags apply at once; `run` is read and never started. An unknown key is an error, because it would have no effect.
 // Thread: any (plain values).
 #pragma once
 
@@ -46,6 +47,7 @@ struct ProjectConfig {
   std::string python;                ///< absolute
   std::optional<int> budget_ms;
   std::string policy;
+  bool learn = true;
   std::vector<std::string> disabled_rules;
   std::map<std::string, std::int64_t> sizes;
   std::vector<std::string> run_arguments; ///< of `run`, behind the program

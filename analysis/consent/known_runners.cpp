@@ -17,7 +17,7 @@
 namespace warpwright::consent {
 namespace {
 
-constexpr std::string_view kSocket = "unix:";
+constexpr std::string_view kSocket = "unix:", kSsh = "ssh://";
 
 struct Place {
   std::string scheme, host; ///< the host with its port
@@ -25,14 +25,14 @@ struct Place {
   bool operator==(const Place &) const = default;
 };
 
-/// Scheme, host, port and virtual host of a URL, without credentials and options; nullopt for
-/// unknown schemes.
+/// Scheme, host, port and virtual host of a URL, without the user, credentials and options; nullopt
+/// for unknown schemes.
 std::optional<Place> place_of(const std::string &url) {
   const std::size_t colon = url.find("://");
   if (colon == std::string::npos)
     return std::nullopt;
   Place place{.scheme = url.substr(0, colon), .host = {}, .vhost = {}};
-  if (place.scheme != "tls" && place.scheme != "amqps")
+  if (place.scheme != "tls" && place.scheme != "amqps" && place.scheme != "ssh")
     return std::nullopt;
   std::string rest = url.substr(colon + 3);
   rest.resize(std::min(rest.find('?'), rest.size()));
@@ -58,7 +58,9 @@ bool has_credentials(const std::string &url) {
          url.find("password_file=") != std::string::npos;
 }
 
-Result<std::vector<std::string>> read_known(const std::filesystem::path &file) {
+} // namespace
+
+Result<std::vector<std::string>> known_runners(const std::filesystem::path &file) {
   struct stat status {};
   if (file.empty() || ::stat(file.c_str(), &status) != 0)
     return std::vector<std::string>{};
@@ -82,8 +84,6 @@ Result<std::vector<std::string>> read_known(const std::filesystem::path &file) {
                 "Write runners = [\"tls://HOST:PORT?ca=FILE&token-file=FILE\"]");
   return known;
 }
-
-} // namespace
 
 bool may_name_runner(const std::string &url) {
   const bool plain = std::ranges::all_of(url, [](unsigned char c) {
@@ -110,7 +110,7 @@ std::filesystem::path known_runners_path() {
 Result<std::string> own_runner_url(const std::string &named, const std::filesystem::path &file) {
   if (named.starts_with(kSocket))
     return named;
-  const auto known = read_known(file);
+  const auto known = known_runners(file);
   if (!known)
     return std::unexpected(known.error());
   const auto own = std::ranges::find_if(*known, [wanted = place_of(named)](const std::string &url) {
@@ -123,7 +123,7 @@ Result<std::string> own_runner_url(const std::string &named, const std::filesyst
     return fail("the project names the runner " + runner_place(named) +
                     ", which is none of your runners",
                 remedy);
-  if (!has_credentials(*own))
+  if (!own->starts_with(kSsh) && !has_credentials(*own)) // ssh has its own
     return fail("your runner " + runner_place(named) + " has no credentials of its own", remedy);
   return *own;
 }

@@ -3,11 +3,14 @@
 
 #include "analysis/guard/guard.h"
 #include "generator/search/graph_env.h"
+#include "generator/search/kernel_numbers.h"
 #include "generator/text/moves/move_kind.h"
 #include "generator/text/states/generator.h"
 #include "generator/text/states/open_states.h"
 #include "support/model/json.h"
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <fstream>
 #include <iostream>
@@ -122,15 +125,34 @@ rpc::Outcome answer_plan(const source::State &state, const Json &params) {
   return plan ? rpc::Outcome(model::to_json(*plan)) : invalid(describe(plan.error()));
 }
 
+rpc::Outcome answer_facts(const Json &params) {
+  const auto task = model::task_from_json(params.value("task", Json()));
+  const auto numbers =
+      task ? kernel_numbers(*task) : Result<KernelNumbers>(std::unexpected(task.error()));
+  return numbers ? rpc::Outcome(Json{{"kernel", *numbers}}) : invalid(describe(numbers.error()));
+}
+
+rpc::Outcome answer_kinds() {
+  Json kinds = Json::array();
+  for (const moves::MoveKind &kind : moves::move_registry())
+    kinds.push_back({{"name", kind.name}, {"is_template", kind.is_template}});
+  return Json{{"kinds", kinds}};
+}
+
 rpc::Outcome dispatch(const std::string &method, const Json &params, states::OpenStates &open) {
-  if (method != "tasks" && method != "moves" && method != "apply" && method != "plan")
-    return std::unexpected(
-        rpc::RpcError{rpc::kMethodNotFound,
-                      "no method " + method + "; there are tasks, moves, apply and plan", nullptr});
+  constexpr std::array kMethods{"tasks", "moves", "apply", "plan", "facts", "kinds"};
+  if (std::ranges::find(kMethods, method) == kMethods.end())
+    return std::unexpected(rpc::RpcError{
+        rpc::kMethodNotFound,
+        "no method " + method + "; there are tasks, moves, apply, plan, facts and kinds", nullptr});
   if (params.contains("graph"))
     return answer_graph_env(method, params);
   if (method == "tasks")
     return answer_tasks(params);
+  if (method == "facts")
+    return answer_facts(params);
+  if (method == "kinds")
+    return answer_kinds();
   auto state = state_of(params);
   if (!state)
     return invalid(describe(state.error()));

@@ -7,6 +7,8 @@
 //   moves {state}              -> {"moves": [{"move", "name", "parameters", "is_template"}]}
 //   apply {state, "move"}      -> {"text", "moves"}
 //   plan  {state, "task"}      -> the plan, as in support/model/schemas
+//   facts {"task"}             -> {"kernel": {name: number}}, of the task's reference (kernel_numbers.h)
+//   kinds {}                   -> {"kinds": [{"name", "is_template"}]}, of every move
 // A call with a member "graph" concerns a torch module; see graph_env.h.
 #pragma once
 

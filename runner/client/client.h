@@ -42,6 +42,13 @@ struct TracedModule {
   std::string guards;
 };
 
+/// Layers of isolation of a device's worker process (docs/isolation.md).
+struct DeviceIsolation {
+  std::string device;               ///< "cuda:0"
+  std::vector<std::string> missing; ///< layers that are not active: "network: not permitted"
+  std::size_t layers = 0;           ///< all of them; 0: the runner does not say
+};
+
 class Client {
 public:
   using VerdictCallback = std::function<void(Result<model::Verdict>)>;
@@ -60,6 +67,9 @@ public:
                               const VerifyOptions &options, StageCallback on_stage,
                               VerdictCallback callback) = 0;
   virtual void cancel(std::int64_t id) = 0;
+  virtual void isolation(std::function<void(Result<std::vector<DeviceIsolation>>)> callback) {
+    callback(fail("the isolation of workers is not told over this line", "Ask the runner's operator"));
+  }
   /// Traces modules one after the other in one process, so they should come from the same project.
   /// Errors: no Python with torch at the runner; of each module: why it has no graph, in one sentence.
   virtual void trace(const std::vector<model::TorchModule> & /*modules*/, TracesCallback callback) {

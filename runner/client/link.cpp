@@ -1,19 +1,18 @@
-// Routes from URLs, and the search for the runner's executable.
+// Routes from URLs.
 #include "runner/client/link.h"
 #include "runner/net/tls_url.h"
+#include "runner/shell/runner_files.h"
+#include "runner/shell/shell_link.h"
 
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 namespace warpwright::runner {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kLocal = "local:", kWorkers = "?workers=";
 
@@ -38,21 +37,6 @@ std::vector<std::string> split_command(const std::string &text) {
   if (any)
     words.push_back(word);
   return words;
-}
-
-Result<std::string> find_runner() {
-  if (const char *chosen = std::getenv("WARPWRIGHT_RUNNER"); chosen && *chosen) {
-    if (access(chosen, X_OK) != 0)
-      return fail("WARPWRIGHT_RUNNER is " + std::string(chosen) + ", which is no executable file");
-    return chosen;
-  }
-  std::error_code error;
-  const fs::path beside =
-      fs::read_symlink("/proc/self/exe", error).parent_path() / "warpwright-runner";
-  if (access(beside.c_str(), X_OK) != 0)
-    return fail("no runner: " + beside.string() + " is not there",
-                "Put warpwright-runner beside this program, or set WARPWRIGHT_RUNNER to its path");
-  return beside.string();
 }
 
 /// @param rest the part of a "local:" URL after the scheme
@@ -153,6 +137,22 @@ Result<Route> tls_route(const std::string &url, boost::asio::any_io_executor exe
   return route;
 }
 
+/// The service there outlives the link (`warpwright-runner connect`), so jobs are resumed.
+Result<Route> shell_route(const std::string &url, boost::asio::any_io_executor executor) {
+  auto target = TRY(parse_shell_url(url, isatty(STDERR_FILENO)));
+  Route route;
+  route.resumes = true;
+  route.retry = target.retry;
+  route.open = [target = std::move(target), executor](const Route::Opened &opened) {
+    open_shell_link(executor, target, [opened](auto stream) {
+      if (!stream)
+        return opened(std::unexpected(stream.error()));
+      opened(Link{std::move(*stream), std::nullopt});
+    });
+  };
+  return route;
+}
+
 Result<Route> route_of(const std::string &url, boost::asio::any_io_executor executor) {
   if (url.empty()) {
     auto runner = TRY(find_runner());
@@ -172,9 +172,12 @@ Result<Route> route_of(const std::string &url, boost::asio::any_io_executor exec
     return socket_route(url.substr(5), executor);
   if (url.starts_with("tls://"))
     return tls_route(url, executor);
+  if (is_shell_url(url))
+    return shell_route(url, executor);
   return fail("the runner URL \"" + net::without_secrets(url) + "\" is not understood",
-              "Write tls://HOST:PORT, unix:/path, stdio:COMMAND ARGS, or nothing for a runner of "
-              "its own. Plain TCP is not offered");
+              "Write ssh://HOST, slurm://PARTITION, docker://IMAGE, kubectl://POD, tls://HOST:PORT, "
+              "unix:/path, stdio:COMMAND ARGS, or nothing for a runner of its own. Plain TCP is not "
+              "offered");
 }
 
 bool any_of(const std::string &text, std::initializer_list<const char *> parts) {
@@ -188,8 +191,8 @@ bool any_of(const std::string &text, std::initializer_list<const char *> parts) 
 
 Result<Route> parse_runner_url(const std::string &url, boost::asio::any_io_executor executor) {
   auto route = route_of(url, executor);
-  if (route)
-    route->url = net::without_secrets(url);
+  if (route) // a user's name is a secret only where it is a token
+    route->url = is_shell_url(url) ? url.substr(0, url.find('?')) : net::without_secrets(url);
   return route;
 }
 

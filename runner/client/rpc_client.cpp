@@ -92,6 +92,20 @@ Result<std::vector<Result<TracedModule>>> decode_traces(const Json &document, st
   return traces;
 }
 
+std::vector<DeviceIsolation> decode_isolation(const Json &document) {
+  std::vector<DeviceIsolation> devices;
+  for (const Json &entry : document.value("devices", Json::array())) {
+    DeviceIsolation device{entry.value("device", ""), {}, 0};
+    for (const Json &layer : entry.value("layers", Json::array())) {
+      ++device.layers;
+      if (!layer.value("active", false))
+        device.missing.push_back(layer.value("name", "") + ": " + layer.value("detail", ""));
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
 } // namespace
 
 RpcClient::RpcClient(Route route, boost::asio::any_io_executor executor)
@@ -121,6 +135,16 @@ void RpcClient::info(std::function<void(Result<RunnerInfo>)> callback) {
     if (info)
       info->url = url;
     callback(std::move(info));
+  };
+  call(std::move(request));
+}
+
+void RpcClient::isolation(std::function<void(Result<std::vector<DeviceIsolation>>)> callback) {
+  Call request{.method = "isolation"};
+  request.reply = [callback = std::move(callback)](const Result<Json> &answer) {
+    if (!answer)
+      return callback(std::unexpected(answer.error()));
+    callback(decode_isolation(*answer));
   };
   call(std::move(request));
 }

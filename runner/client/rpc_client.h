@@ -28,6 +28,7 @@ public:
                       const VerifyOptions &options, StageCallback on_stage,
                       VerdictCallback callback) override;
   void cancel(std::int64_t id) override;
+  void isolation(std::function<void(Result<std::vector<DeviceIsolation>>)> callback) override;
   void trace(const std::vector<model::TorchModule> &modules, TracesCallback callback) override;
 
 private:

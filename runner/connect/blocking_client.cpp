@@ -39,6 +39,10 @@ public:
     return on_loop<RunnerInfo>([&](auto done) { client_->info(done); });
   }
 
+  Result<std::vector<DeviceIsolation>> isolation() override {
+    return on_loop<std::vector<DeviceIsolation>>([&](auto done) { client_->isolation(done); });
+  }
+
   Result<model::Verdict> verify(const model::Task &task, const model::Plan &plan,
                                 const VerifyOptions &options, std::stop_token stop,
                                 Client::StageCallback on_stage) override {

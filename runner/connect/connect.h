@@ -20,6 +20,8 @@ namespace warpwright::runner {
 ///   "unix:/path"           a listening runner of this machine
 ///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/fleet.md)
 ///   "tls://HOST:PORT?..."  a remote one (runner/net/tls_url.h, docs/remote.md)
+///   "ssh://HOST", "slurm://PARTITION", "docker://IMAGE", "kubectl://POD"
+///                          one that is copied there and started (runner/shell/shell_url.h)
 /// A child that dies is started again, at most 3 times in 60 s; its jobs in flight end with an
 /// Error that says so. A lost connection is opened again for 10 minutes, and jobs are resumed.
 /// Errors: a URL that is not understood; an executable or a file that does not exist.
@@ -38,6 +40,7 @@ public:
   static Result<std::unique_ptr<BlockingClient>> connect(const std::string &url);
   virtual ~BlockingClient() = default;
   virtual Result<RunnerInfo> info() = 0;
+  virtual Result<std::vector<DeviceIsolation>> isolation() = 0;
   /// Cancels the job when `stop` is requested.
   virtual Result<model::Verdict> verify(const model::Task &task, const model::Plan &plan,
                                         const VerifyOptions &options, std::stop_token stop,

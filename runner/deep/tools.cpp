@@ -16,6 +16,22 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kVersionLimit{10'000};
 
+struct ToolFacts {
+  const char *name, *variable, *package;
+};
+
+ToolFacts facts_of(Tool tool) {
+  switch (tool) {
+  case Tool::ComputeSanitizer:
+    return {"compute-sanitizer", "WARPWRIGHT_COMPUTE_SANITIZER", "it (package cuda-sanitizer-13-0)"};
+  case Tool::Ncu:
+    return {"ncu", "WARPWRIGHT_NCU", "Nsight Compute (package cuda-nsight-compute-13-0)"};
+  case Tool::Nvdisasm:
+    break;
+  }
+  return {"nvdisasm", "WARPWRIGHT_NVDISASM", "it (package cuda-nvdisasm-13-0)"};
+}
+
 bool can_run(const fs::path &path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
@@ -75,11 +91,9 @@ std::vector<fs::path> folders(Tool tool) {
 
 } // namespace
 
-const char *variable_of(Tool tool) {
-  return tool == Tool::Ncu ? "WARPWRIGHT_NCU" : "WARPWRIGHT_COMPUTE_SANITIZER";
-}
+const char *variable_of(Tool tool) { return facts_of(tool).variable; }
 
-std::string name(Tool tool) { return tool == Tool::Ncu ? "ncu" : "compute-sanitizer"; }
+std::string name(Tool tool) { return facts_of(tool).name; }
 
 Result<fs::path> find(Tool tool) {
   const char *variable = variable_of(tool);
@@ -92,12 +106,9 @@ Result<fs::path> find(Tool tool) {
   for (const fs::path &folder : folders(tool))
     if (can_run(folder / name(tool)))
       return folder / name(tool);
-  return fail(
-      name(tool) + " was found neither on PATH nor in CUDA_HOME, /usr/local/cuda*" +
-          (tool == Tool::Ncu ? " or /opt/nvidia/nsight-compute" : ""),
-      tool == Tool::Ncu
-          ? "Install Nsight Compute (package cuda-nsight-compute-13-0), or set WARPWRIGHT_NCU"
-          : "Install it (package cuda-sanitizer-13-0), or set WARPWRIGHT_COMPUTE_SANITIZER");
+  return fail(name(tool) + " was found neither on PATH nor in CUDA_HOME, /usr/local/cuda*" +
+                  (tool == Tool::Ncu ? " or /opt/nvidia/nsight-compute" : ""),
+              std::string("Install ") + facts_of(tool).package + ", or set " + variable_of(tool));
 }
 
 std::string version_of(const fs::path &tool) {

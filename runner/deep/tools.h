@@ -1,5 +1,5 @@
-// Paths of NVIDIA's checking and profiling tools, which users install and this project does not
-// ship.
+// Paths of NVIDIA's checking, profiling and disassembling tools, which users install and this
+// project does not ship.
 // Thread: any.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace warpwright::runner::deep {
 
-enum class Tool { ComputeSanitizer, Ncu };
+enum class Tool { ComputeSanitizer, Ncu, Nvdisasm };
 
-/// "compute-sanitizer", "ncu"
+/// "compute-sanitizer", "ncu", "nvdisasm"
 std::string name(Tool tool);
 /// The environment variable with the path of the tool's executable.
 const char *variable_of(Tool tool);
 
-/// Searches in $WARPWRIGHT_COMPUTE_SANITIZER or $WARPWRIGHT_NCU if it is set; else PATH, $CUDA_HOME
+/// Searches in $WARPWRIGHT_COMPUTE_SANITIZER, $WARPWRIGHT_NCU or $WARPWRIGHT_NVDISASM if it is set; else PATH, $CUDA_HOME
 /// and $CUDA_PATH, /usr/local/cuda, /opt/cuda, /usr/local/cuda-* (newest first), and for ncu
 /// /opt/nvidia/nsight-compute/* (newest first).
 /// Errors: not found, with the places searched and the package to install.

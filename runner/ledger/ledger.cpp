@@ -53,9 +53,11 @@ Result<Proposed> proposed_from(const nlohmann::json &json) {
   return proposed;
 }
 
-/// Throws nlohmann::json::exception.
-Result<LedgerEntry> entry_of(SQLite::Statement &row, const std::string &file,
-                             const std::string &kernel) {
+const std::string kSelect = "SELECT task, plan, verdict, variant_text, source_hash, proposed, file, "
+                            "kernel FROM verdicts ";
+
+/// @param row of kSelect. Throws nlohmann::json::exception.
+Result<LedgerEntry> entry_of(SQLite::Statement &row) {
   auto task = model::task_from_json(nlohmann::json::parse(row.getColumn(0).getString()));
   auto plan = model::plan_from_json(nlohmann::json::parse(row.getColumn(1).getString()));
   auto verdict = model::verdict_from_json(nlohmann::json::parse(row.getColumn(2).getString()));
@@ -68,8 +70,8 @@ Result<LedgerEntry> entry_of(SQLite::Statement &row, const std::string &file,
     return std::unexpected(verdict.error());
   if (!proposed)
     return std::unexpected(proposed.error());
-  return LedgerEntry{file,
-                     kernel,
+  return LedgerEntry{row.getColumn(6).getString(),
+                     row.getColumn(7).getString(),
                      std::move(*task),
                      std::move(*plan),
                      std::move(*verdict),
@@ -148,21 +150,40 @@ public:
   }
 
   Result<KernelHistory> of_kernel(const std::string &file, const std::string &kernel) override try {
-    SQLite::Statement query(
-        database_, "SELECT task, plan, verdict, variant_text, source_hash, proposed FROM verdicts "
-                   "WHERE file = ? AND kernel = ? ORDER BY recorded_at DESC, rowid DESC");
+    SQLite::Statement query(database_, kSelect + "WHERE file = ? AND kernel = ? "
+                                                 "ORDER BY recorded_at DESC, rowid DESC");
     query.bind(1, file);
     query.bind(2, kernel);
+    return history_of(query, kernel);
+  } catch (const std::exception &error) {
+    return std::unexpected(explain(error, path_));
+  }
+
+  Result<KernelHistory> under(const fs::path &folder, std::size_t most) override try {
+    SQLite::Statement query(database_, kSelect + "WHERE substr(file, 1, length(?1)) = ?1 AND "
+                                                 "device NOT LIKE 'cpu:%' "
+                                                 "ORDER BY recorded_at DESC, rowid DESC LIMIT ?2");
+    const std::string prefix = folder / ""; // with a slash: "/a" is not above "/ab"
+    query.bind(1, prefix);
+    query.bind(2, static_cast<std::int64_t>(most));
+    return history_of(query, "a kernel in " + folder.string());
+  } catch (const std::exception &error) {
+    return std::unexpected(explain(error, path_));
+  }
+
+private:
+  /// Throws SQLite::Exception. @param object for messages
+  KernelHistory history_of(SQLite::Statement &query, const std::string &object) const {
     KernelHistory history;
     const auto leave_out = [&](const std::string &reason) {
       if (history.unreadable++ == 0)
-        history.why = Error{"the ledger " + path_.string() + " holds an entry for " + kernel +
+        history.why = Error{"the ledger " + path_.string() + " holds an entry for " + object +
                                 " that cannot be read: " + reason,
                             "It is left out; the others are shown"};
     };
     while (query.executeStep())
       try {
-        if (auto entry = entry_of(query, file, kernel))
+        if (auto entry = entry_of(query))
           history.entries.push_back(std::move(*entry));
         else
           leave_out(entry.error().message);
@@ -170,11 +191,8 @@ public:
         leave_out(error.what());
       }
     return history;
-  } catch (const std::exception &error) {
-    return std::unexpected(explain(error, path_));
   }
 
-private:
   /// The journal mode is stored in the file, so a file moved from another file system may have the
   /// other mode.
   Result<void> choose_journal() {

@@ -41,7 +41,7 @@ struct LedgerEntry {
   Proposed proposed;
 };
 
-/// The ledger's entries of one kernel of one file.
+/// The ledger's entries of one kernel of one file, or of several.
 struct KernelHistory {
   std::vector<LedgerEntry> entries; ///< newest first, over all devices
   std::size_t unreadable = 0;       ///< rows that were left out
@@ -69,6 +69,8 @@ public:
   virtual Result<void> record(const LedgerEntry &entry) = 0;
   /// Entries of a kernel. A row that cannot be read is left out and counted.
   virtual Result<KernelHistory> of_kernel(const std::string &file, const std::string &kernel) = 0;
+  /// The newest entries of GPUs, of all kernels in the files below a folder; as of_kernel().
+  virtual Result<KernelHistory> under(const std::filesystem::path &folder, std::size_t most) = 0;
 };
 
 } // namespace warpwright::runner

@@ -1,9 +1,9 @@
-// Parsing of tls:// URLs, with percent-decoding and defaults from the environment.
+// Parsing of tls:// URLs, with defaults from the environment.
 #include "runner/net/tls_url.h"
 #include "runner/net/token.h"
+#include "runner/net/url_query.h"
 
 #include <charconv>
-#include <map>
 
 namespace warpwright::runner::net {
 namespace {
@@ -15,51 +15,6 @@ constexpr const char *kForm =
 std::string environment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
-}
-
-template <class Number>
-std::optional<Number> to_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty()
-             ? std::optional(value)
-             : std::nullopt;
-}
-
-Result<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    unsigned value = 0;
-    const std::string_view digits = text.substr(std::min(i + 1, text.size()), 2);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (error != std::errc() || end != digits.data() + 2)
-      return fail("'" + std::string(text) + "' has a % that two hexadecimal digits must follow");
-    decoded += static_cast<char>(value);
-    i += 2;
-  }
-  return decoded;
-}
-
-/// Stores the members of a query into the variables in `known`. Errors: an unknown member.
-Result<void> read_query(std::string_view query, const std::map<std::string, std::string *> &known) {
-  while (!query.empty()) {
-    const auto end = query.find('&');
-    const std::string_view item = query.substr(0, end);
-    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
-    const auto equals = item.find('=');
-    const std::string name(item.substr(0, equals));
-    const auto found = known.find(name);
-    if (found == known.end() || equals == std::string_view::npos)
-      return fail("the runner URL has '" + name + "', which is not understood", kForm);
-    auto value = TRY(percent_decoded(item.substr(equals + 1)));
-    *found->second = std::move(value);
-  }
-  return {};
 }
 
 Result<std::string> find_token(const std::string &in_url, const std::string &file) {
@@ -77,9 +32,16 @@ Result<std::string> find_token(const std::string &in_url, const std::string &fil
 
 } // namespace
 
+bool is_port(const std::string &text) {
+  std::uint16_t value = 0;
+  const char *last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc() && end == last && !text.empty();
+}
+
 Result<HostPort> parse_host_port(const std::string &text) {
   const auto colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0 || !to_number<std::uint16_t>(text.substr(colon + 1)))
+  if (colon == std::string::npos || colon == 0 || !is_port(text.substr(colon + 1)))
     return fail("'" + text + "' is no HOST:PORT", "Write 10.0.0.7:4433 or [::1]:4433");
   HostPort parsed{text.substr(0, colon), text.substr(colon + 1)};
   if (parsed.host.starts_with('[') && parsed.host.ends_with(']'))
@@ -110,13 +72,12 @@ Result<RemoteUrl> parse_tls_url(const std::string &url) {
                          {"key", &target.key},
                          {"server-name", &target.server_name},
                          {"token-file", &token_file},
-                         {"retry-s", &retry_s}}));
+                         {"retry-s", &retry_s}},
+                 kForm));
   if (target.certificate.empty() != target.key.empty())
     return fail("the runner URL has one of cert and key", "A client certificate needs both");
-  if (const auto seconds = to_number<std::uint32_t>(retry_s))
-    remote.retry = std::chrono::seconds(*seconds);
-  else if (!retry_s.empty())
-    return fail("retry-s of the runner URL is no number of seconds: " + retry_s, kForm);
+  if (!retry_s.empty())
+    remote.retry = std::chrono::seconds(TRY(to_seconds(retry_s, "retry-s", kForm)));
   remote.token = TRY(find_token(token, token_file));
   return remote;
 }

@@ -17,6 +17,9 @@ struct HostPort {
   std::string host, port; ///< IPv6 addresses without brackets
 };
 
+/// Whether the text is a number from 0 to 65535.
+bool is_port(const std::string &text);
+
 /// Parses "HOST:PORT" or "[::1]:PORT". Errors: no port, or not a number from 0 to 65535.
 Result<HostPort> parse_host_port(const std::string &text);
 

@@ -47,6 +47,12 @@ struct LaunchCommand {
   std::string code_folder; ///< see deep::PlainLaunch
 };
 
+/// Machine code of a plan's kernels.
+struct ListingCommand {
+  std::string plan_path;
+  int capability = 0; ///< 90 for 9.0
+};
+
 struct EncloseCommand {
   std::string program; ///< "host": the worker with torch; "trace": the tracing program
   std::string device;  ///< device of the worker
@@ -62,6 +68,7 @@ struct ServeCommand {
   std::size_t max_message_bytes = 16u << 20, max_queue = 1'000, max_clients = 512, max_jobs = 256;
   int max_job_time_ms = 3'600'000, linger_s = 600;
   int workers_per_gpu = 1; ///< workers that take turns on one GPU
+  int idle_exit_s = 0;     ///< end after this time without clients and jobs; 0: never
   /// Serve without layers that the work needs (docs/isolation.md).
   bool allow_weak_isolation = false;
   /// Measure while other processes compute on the GPU; verdicts say so.
@@ -73,14 +80,25 @@ struct ServeCommand {
   log::Level log_level = log::Level::Warning;
 };
 
+/// A line to this user's service on this machine.
+struct ConnectCommand {
+  std::string ready;  ///< printed with " up" when the service has answered; empty: nothing is
+  int idle_s = 600;   ///< --idle-exit of a service that is started
+};
+
 /// Serves on stdio when no listener is named; ends at end of stdin, or on SIGINT and SIGTERM.
 /// Exit code 2: a listener could not be opened.
 int run_serve(const ServeCommand &command);
+/// Exit code 0: the service or the client has ended the line; 2: no service could be reached.
+int run_connect(const ConnectCommand &command);
 /// Exit code 0: verified on every device; 1: any other verdict; 2: no verdict.
 int run_verify(const VerifyCommand &command);
+/// Prints {"sass", "nvrtc", "nvdisasm"} as JSON, or {"error": {message, remedy}}; exit code 0 or 2.
+/// Needs no GPU.
+int run_listing(const ListingCommand &command);
 /// Exit code 0: traced; 2: the module has no op graph, or no runner answered.
 int run_trace(const TraceCommand &command);
-/// Exit code 0: the same result; 1: faster, slower, or another outcome; 2: no comparison was
+/// Exit code 0: the same result, or faster; 1: slower, or another outcome; 2: no comparison was
 /// possible.
 int run_replay(const ReplayCommand &command);
 /// Exit code 0: all launches ran; 3: the launch failed; 4: the leash was released.

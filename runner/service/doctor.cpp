@@ -63,13 +63,24 @@ Finding find_cache() {
   return {"cache folder", true, directory.string()};
 }
 
-/// Without these tools, only verify --deep and --profile are unavailable.
+std::string use_of(deep::Tool tool) {
+  switch (tool) {
+  case deep::Tool::ComputeSanitizer:
+    return "verify --deep";
+  case deep::Tool::Ncu:
+    return "verify --profile";
+  case deep::Tool::Nvdisasm:
+    break;
+  }
+  return "listings of machine code";
+}
+
+/// Without these tools, only what use_of() names is unavailable.
 Finding find_tool(deep::Tool tool) {
   const auto path = deep::find(tool);
   return {deep::name(tool), path.has_value(),
           path ? path->string() + deep::version_of(*path)
-               : describe(path.error()) + (tool == deep::Tool::Ncu ? " (for verify --profile)"
-                                                                   : " (for verify --deep)")};
+               : describe(path.error()) + " (for " + use_of(tool) + ")"};
 }
 
 /// Without torch, only torch tasks on a GPU and tracing are unavailable.
@@ -133,6 +144,7 @@ std::vector<Finding> examine() {
   findings.push_back(find_torch());
   findings.push_back(find_tool(deep::Tool::ComputeSanitizer));
   findings.push_back(find_tool(deep::Tool::Ncu));
+  findings.push_back(find_tool(deep::Tool::Nvdisasm));
   for (const WorkerKind kind : kWorkerKinds)
     findings.push_back(find_isolation(kind));
   for (const Requirement requirement : {Requirement::Local, Requirement::Remote})

@@ -11,6 +11,9 @@ public:
   virtual ~JobRunner() = default;
   /// Members that the `info` reply takes from here: {devices, names, notes, isolation}.
   virtual rpc::Json describe() const = 0;
+  /// [{device, layers}] for each device, from its worker or, before that starts, from a process
+  /// that enters the same layers.
+  virtual rpc::Json isolation() { return rpc::Json::array(); }
   /// Takes a job and calls its `done` once. Errors: no device of the wanted name.
   virtual Result<void> submit(QueuedJob job) = 0;
   /// The job ends with RequestCancelled; unknown ids are ignored.

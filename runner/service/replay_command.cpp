@@ -167,7 +167,8 @@ int run_replay(const ReplayCommand &command) {
     dump(replay_json(*done));
   else
     print_table(*done);
-  return headline(done->comparison).starts_with("SAME") ? 0 : 1;
+  const std::string result = headline(done->comparison);
+  return result.starts_with("SAME") || result == deep::name(deep::Change::Faster) ? 0 : 1;
 }
 
 } // namespace warpwright::runner

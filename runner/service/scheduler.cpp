@@ -96,6 +96,23 @@ Json Scheduler::describe() const {
   return {{"devices", devices}, {"names", names}, {"notes", notes_}, {"isolation", isolation}};
 }
 
+Json Scheduler::isolation() {
+  Json devices = Json::array();
+  for (const Entry &entry : devices_) {
+    const WorkerKind kind = entry.found.kind == "cuda" ? WorkerKind::Cuda : WorkerKind::Cpu;
+    Json layers = entry.worker->isolation();
+    if (layers.is_null()) {
+      Json &examined = examined_layers_[kind];
+      if (examined.is_null())
+        if (const auto found = layers_here(kind))
+          examined = to_json(*found);
+      layers = examined;
+    }
+    devices.push_back({{"device", entry.name}, {"layers", layers.is_null() ? Json::array() : layers}});
+  }
+  return devices;
+}
+
 const DeviceWorker *Scheduler::find(const std::string &device) const {
   const auto found = std::ranges::find(devices_, device, &Entry::name);
   return found == devices_.end() ? nullptr : found->worker.get();

@@ -30,6 +30,7 @@ public:
   ~Scheduler() override;
 
   rpc::Json describe() const override;
+  rpc::Json isolation() override;
   Result<void> submit(QueuedJob job) override;
   void cancel(std::int64_t id) override;
   void trace(const rpc::Json &modules, std::function<void(rpc::Outcome)> done) override;
@@ -113,6 +114,7 @@ private:
   std::vector<std::shared_ptr<TraceProcess>> operator_traces_; ///< wait for modules that only call operators
   std::vector<std::string> notes_;
   std::vector<Entry> devices_;
+  std::map<WorkerKind, rpc::Json> examined_layers_; ///< of kinds whose workers had not started
   std::unique_ptr<CompileAhead> compile_ahead_;
   Observer nobody_, *observer_;
   std::map<std::int64_t, Pending> pending_; ///< by id

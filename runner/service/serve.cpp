@@ -9,6 +9,7 @@
 #include "runner/net/tls_url.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
+#include "runner/service/idle_exit.h"
 #include "runner/service/scheduler.h"
 #include "runner/service/service.h"
 #include "runner/service/socket_server.h"
@@ -195,7 +196,7 @@ join_fleet(const std::string &url, boost::asio::io_context &loop, Service &servi
 struct OperatorView {
   metrics::RunnerMetrics counters;
   std::optional<metrics::ReadingsWatcher> readings;
-  std::unique_ptr<metrics::Endpoint> endpoint;
+  std::unique_ptr<http::Server> endpoint;
 };
 
 Result<void> open_metrics(const std::string &where, boost::asio::io_context &loop,
@@ -204,8 +205,7 @@ Result<void> open_metrics(const std::string &where, boost::asio::io_context &loo
     return {};
   for (const FoundDevice &device : devices)
     view.counters.add_device(device.name);
-  auto endpoint =
-      metrics::open_endpoint(
+  auto endpoint = metrics::open_endpoint(
       loop.get_executor(), where, [&view] { return view.counters.text(); },
       [](const std::string &line) { log::warning(line); });
   if (!endpoint)
@@ -276,6 +276,10 @@ int run_serve(const ServeCommand &command) {
   std::optional<TokenReloader> reloader;
   if (!command.listen.empty())
     reloader.emplace(loop, command, service);
+  std::optional<IdleExit> idle_exit;
+  if (command.idle_exit_s > 0)
+    idle_exit.emplace(loop.get_executor(), service, std::chrono::seconds(command.idle_exit_s),
+                      [&loop] { loop.stop(); });
   Listeners listeners;
   if (command.socket.empty() && command.listen.empty() && command.fleet.empty())
     serve_stdio(loop, service);

@@ -210,10 +210,12 @@ void Service::on_request(const ClientPtr &client, const std::string &method, con
     return respond(info(client));
   if (method == "trace")
     return trace(client, params, respond);
+  if (method == "isolation")
+    return respond(Json{{"devices", runner_.isolation()}});
   if (method == "ping")
     return respond(Json::object());
   respond(refusal(rpc::kMethodNotFound, "the runner does not know the method " + method +
-                                            "; it knows info, verify, trace and ping"));
+                                            "; it knows info, verify, trace, isolation and ping"));
 }
 
 void Service::on_notification(const ClientPtr &client, const std::string &method,

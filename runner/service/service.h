@@ -6,6 +6,7 @@
 //   `verify` {task, plan, options} -> verdict; while it runs, notifications `stage` {id, stage,
 //     activity}, with the request's id.
 //   `trace` {module} -> {graph, buffers, torch}, or {refusal}: why a torch module has no op graph.
+//   `isolation` -> {devices: [{device, layers: [{name, active, detail}]}]}.
 //   `ping` -> {}.
 // Notifications:
 //   `$/cancelRequest` {id} and `cancel` {job} end a job.

@@ -162,7 +162,7 @@ DeviceResult<json> ChildHost::request(const std::string &method, const json &par
   const json message = {
       {"jsonrpc", "2.0"}, {"id", next_id_++}, {"method", method}, {"params", parameters}};
   const std::string body = message.dump(-1, ' ', false, json::error_handler_t::replace);
-  TRY(send("Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+  TRY(send(rpc::framed(body, rpc::Framing::ContentLength)));
   auto answer = TRY(receive());
   if (!answer.contains("error"))
     return answer.value("result", json());

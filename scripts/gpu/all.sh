@@ -36,6 +36,7 @@ run "editor session" "$work/tests/lsp_gpu_session"
 cp "$work/last.log" "$out/lsp_session.txt"
 run "examples" scripts/gpu/bench_examples.sh "$bin" "$work/examples" "$commit"
 cp "$work"/examples/examples.{json,html,entries.json} "$out/" 2>/dev/null
+run "check" scripts/gpu/check.sh "$bin"
 run "apply" scripts/gpu/apply_examples.sh "$bin" "$work/apply" "$commit"
 cp "$work"/apply/apply.entries.json "$out/" 2>/dev/null
 tar -C "$work/apply" -cJf "$out/applied.tar.xz" applied apply.txt 2>/dev/null

@@ -13,6 +13,7 @@ for program in warpwright warpwright-runner warpwright-worker-cpu; do
 done
 cp -r "$build/bin/torch" "$stage/bin/torch"
 strip "$stage/bin/torch/libwarpwright-worker.so"
+strip -o "$stage/bin/libwarpwright-capture.so" "$build/bin/libwarpwright-capture.so"
 mkdir -p "$stage/tests/torch"
 cp "$(dirname "$0")"/../../tests/runner/torch/*.py "$stage/tests/torch/"
 for test in runner_gpu_tests lsp_gpu_session; do

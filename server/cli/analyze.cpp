@@ -8,6 +8,7 @@
 #include "server/cli/analyze_json.h"
 #include "server/cli/files.h"
 #include "server/cli/own_process.h"
+#include "server/cli/program_time.h"
 #include "server/cli/sources.h"
 #include "server/measured_text.h"
 #include "support/words.h"
@@ -111,9 +112,9 @@ Json failure_json(const Error &error) {
   return {{"message", error.message}, {"remedy", error.remedy}};
 }
 
-/// Answer of a file's process: "facts" (JSON or text, by the options) and "failures".
+/// Answer of a file's process: "facts" (JSON or text, by the options), "times" and "failures".
 Json answer_of(const analysis::FileFacts &facts, const AnalyzeOptions &options) {
-  Json answer = {{"failures", Json::array()}};
+  Json answer = {{"failures", Json::array()}, {"times", program_time(facts)}};
   if (options.json) {
     answer["facts"] = to_json(facts);
   } else {
@@ -186,6 +187,7 @@ int run_analyze(const AnalyzeOptions &options) {
   if (!files)
     report(failure_json(files.error()));
   InputReader reader;
+  Json times = Json::array();
   std::set<std::string> noticed; // a project's file is reported once, not for each source
   for (const fs::path &path : files ? *files : std::vector<fs::path>{}) {
     // Reading the settings in this process fills the reader's cache for the child processes.
@@ -200,6 +202,8 @@ int run_analyze(const AnalyzeOptions &options) {
       report(failure);
       code = kFailed;
     }
+    for (const Json &kernel : answer.value("times", Json::array()))
+      times.push_back(kernel);
     if (const auto facts = answer.find("facts"); facts != answer.end()) {
       if (options.json)
         document["files"].push_back(*facts);
@@ -207,8 +211,13 @@ int run_analyze(const AnalyzeOptions &options) {
         std::cout << facts->get<std::string>();
     }
   }
-  if (options.json)
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+  sort_by_saving(times);
+  if (!options.json) {
+    std::cout << render_program_time(times);
+    return code;
+  }
+  document["program_time"] = times;
+  std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   return code;
 }
 

@@ -3,15 +3,18 @@
 // Each line is the result of a trial: a kernel is parsed, the runner is asked, the ledger is
 // opened. The exit code is 0 when kernels can be optimized here, on a GPU or on the CPU. The
 // runner's own doctor reports more details of the runner.
+// A table lists the user's runners; the first is the one that is used.
 #include "server/cli/commands.h"
 
 #include "analysis/analyze.h"
-#include "generator/search/search.h"
 #include "runner/connect/connect.h"
 #include "runner/ledger/ledger.h"
+#include "server/cli/doctor_runners.h"
 #include "server/cli/files.h"
 #include "server/cli/terminal.h"
 #include "support/words.h"
+#include "trainer/inference/shipped_weights.h"
+#include "trainer/ranker/ranker_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -98,8 +101,13 @@ void check_project(const config::FileSettings &settings, std::vector<Finding> &f
 }
 
 Finding check_policy() {
-  return {
-      "policy", State::Found, std::string(search::make_beam_policy()->name()) + ", built in", {}};
+  const std::string path = trainer::shipped_ranker();
+  const auto ranker = path.empty() ? fail("there are no weights of the learned cost model")
+                                   : trainer::load_ranker(path);
+  if (!ranker)
+    return {"policy", State::Broken, "search, because " + ranker.error().message,
+            ranker.error().remedy};
+  return {"policy", State::Found, "ranked, " + path + ", trained on " + ranker->weights().trained_on, {}};
 }
 
 std::string describe_device(const model::DeviceInfo &device) {
@@ -127,10 +135,8 @@ void check_devices(const runner::RunnerInfo &info, std::vector<Finding> &finding
                         "Only needed without a GPU"});
 }
 
-void check_runner(const std::string &url, std::vector<Finding> &findings) {
-  const auto client = runner::BlockingClient::connect(url);
-  const Result<runner::RunnerInfo> info =
-      client ? (*client)->info() : std::unexpected(client.error());
+void check_runner(const RunnerState &runner, std::vector<Finding> &findings) {
+  const Result<runner::RunnerInfo> &info = runner.info;
   if (!info) {
     findings.push_back({"runner", State::Broken, info.error().message, info.error().remedy});
     return;
@@ -183,8 +189,16 @@ std::string conclusion(bool analysis, bool cpu, bool gpu) {
 int run_doctor(const DoctorOptions &options) {
   const config::FileSettings settings = InputReader().settings_of(fs::current_path() / "doctor.cu");
   std::vector<Finding> findings{check_analysis(), check_toolkit(settings)};
-  if (!options.runner.empty() || !settings.project.runner_error) // check_project reports runner_error
-    check_runner(options.runner.empty() ? settings.project.runner_url : options.runner, findings);
+  std::vector<std::string> urls = options.runners;
+  if (urls.empty() && !settings.project.runner_error) // check_project reports runner_error
+    urls.push_back(settings.project.runner_url);
+  std::vector<RunnerState> runners;
+  for (const std::string &url : urls)
+    runners.push_back(ask_runner(url));
+  if (!runners.empty())
+    check_runner(runners.front(), findings);
+  if (options.runners.empty())
+    std::ranges::move(ask_known_runners(urls), std::back_inserter(runners));
   findings.push_back(check_ledger(options.ledger));
   check_project(settings, findings);
   findings.push_back(check_policy());
@@ -200,12 +214,14 @@ int run_doctor(const DoctorOptions &options) {
                         {"remedy", finding.remedy}});
     const nlohmann::json document = {{"version", WARPWRIGHT_VERSION},
                                      {"checks", checks},
+                                     {"runners", runners_json(runners)},
                                      {"ready", {{"cpu", cpu}, {"gpu", gpu}}}};
     std::cout << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
               << std::endl;
   } else {
     std::cout << "warpwright " << WARPWRIGHT_VERSION << "\n\n";
     print(findings, terminal_of(STDOUT_FILENO).color);
+    std::cout << '\n' << runner_table(runners);
     std::cout << '\n' << conclusion(analysis, cpu, gpu) << std::endl;
   }
   return cpu || gpu ? kOk : kFailed;

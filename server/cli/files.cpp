@@ -1,6 +1,7 @@
 // Implementation of reading inputs.
 #include "server/cli/files.h"
 
+#include "analysis/analyze_in.h"
 #include "analysis/config/project_disk.h"
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
@@ -14,11 +15,12 @@ namespace {
 
 /// Parses a file. Runs inside a guard (analysis/guard).
 analysis::FileFacts facts_of(Input input, const server::RunsOfFile &runs,
-                             const std::optional<analysis::Spec> &spec) {
+                             const std::optional<analysis::Spec> &spec,
+                             const server::FileSystem &files) {
   input.facts = analysis::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
-                    : analysis::analyze(input.file, input.settings.parse);
-  server::complete_tasks(input.facts, input.file.text, input.settings, runs, spec);
+                    : analysis::analyze_in(files, input.file, input.settings.parse);
+  server::complete_tasks(input.facts, input.file.text, input.settings, runs, spec, files);
   analysis::add_torch_functions(input.file, input.settings.parse, input.facts,
                                 spec.value_or(analysis::Spec{}));
   return std::move(input.facts);
@@ -41,20 +43,16 @@ Result<void> InputReader::use_spec(const std::filesystem::path &path) {
   return {};
 }
 
-Result<Input> InputReader::read(const std::filesystem::path &path) {
-  const Result<std::string> text = read_file(path);
-  if (!text)
-    return std::unexpected(text.error());
-  Input input;
-  input.file = {std::filesystem::absolute(path).lexically_normal().string(), *text};
-  input.settings = settings_.read(input.file.path);
+Input InputReader::analyzed(analysis::SourceFile file, config::FileSettings settings,
+                            const std::string &captured_path) {
+  Input input{std::move(file), {}, std::move(settings)};
   if (analysis::is_python(input.file.path)) {
     input.facts = analysis::module_facts(input.file.path, input.file.text, config::real_disk());
   } else {
     Result<analysis::FileFacts> facts =
         analysis::guarded(analysis::kCommandLimits,
-                          [input, runs = settings_.captured(input.file.path), spec = spec_] {
-                            return Result<analysis::FileFacts>(facts_of(input, runs, spec));
+                          [input, runs = settings_.captured(captured_path), spec = spec_, files = files_] {
+                            return Result<analysis::FileFacts>(facts_of(input, runs, spec, files));
                           });
     input.facts = facts ? std::move(*facts) : analysis::scanned_facts(input.file, facts.error());
   }
@@ -63,6 +61,44 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
     return std::ranges::find(disabled, diagnostic.rule) != disabled.end();
   });
   return input;
+}
+
+Result<Input> InputReader::read(const std::filesystem::path &path) {
+  const auto buffer =
+      files_->getBufferForFile(path.string(), -1, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (!buffer)
+    return fail("cannot read " + path.string() + ": " + buffer.getError().message(),
+                "Check the path and its permissions");
+  return read(path, (*buffer)->getBuffer().str());
+}
+
+Input InputReader::read(const std::filesystem::path &path, std::string text) {
+  const std::string absolute = std::filesystem::absolute(path).lexically_normal();
+  return analyzed({absolute, std::move(text)}, settings_.read(absolute), absolute);
+}
+
+Result<Input> InputReader::read_copy(const std::filesystem::path &copy,
+                                     const std::filesystem::path &original, const MovedRoot &moved) {
+  std::string text = TRY(read_file(copy));
+  config::FileSettings settings = settings_.read(copy);
+  const auto of_project = settings_.read(original);
+  settings.parse = of_project.parse;
+  settings.project.disabled_rules = of_project.project.disabled_rules;
+  const auto move_path = [&](std::string &value) {
+    const auto at = value.ends_with(moved.from) ? value.size() - moved.from.size() : value.find(moved.from + "/");
+    if (at == std::string::npos)
+      return;
+    const std::string path = moved.to + value.substr(at + moved.from.size());
+    if (std::filesystem::exists(path))
+      value = value.substr(0, at) + path;
+  };
+  for (std::string &flag : settings.parse.flags)
+    move_path(flag);
+  for (std::string &file : settings.parse.program)
+    move_path(file);
+  move_path(settings.parse.directory);
+  move_path(settings.parse.included_by);
+  return analyzed({copy, std::move(text)}, std::move(settings), original);
 }
 
 Error explain_no_kernels(const Input &input, const std::filesystem::path &path) {

@@ -90,8 +90,8 @@ public:
 
 private:
   void take(runner::LedgerEntry entry) {
-    if (setup_.ledger)
-      if (const auto recorded = setup_.ledger->record(entry); !recorded && !ledger_failure)
+    if (setup_.record)
+      if (const auto recorded = setup_.record(entry); !recorded && !ledger_failure)
         ledger_failure = recorded.error();
     const std::string plan = model::hash(entry.plan);
     const auto known = std::ranges::find_if(
@@ -121,7 +121,7 @@ private:
   void show() {
     progress_.elapsed_share =
         seconds() * 1e3 / static_cast<double>(setup_.settings.budget.count());
-    setup_.progress.show(progress_);
+    setup_.on_progress(progress_);
   }
 
   const SearchSetup &setup_;
@@ -131,20 +131,26 @@ private:
 
 } // namespace
 
+std::optional<KernelReport> report_of_obstacle(const server::Snapshot &snapshot,
+                                               const analysis::Kernel &kernel,
+                                               const std::string &shown_path) {
+  if (kernel.task.inferred && (kernel.task.task.module || !is_broken(snapshot.facts, kernel)))
+    return std::nullopt;
+  KernelReport report = server::kernel_report(kernel, shown_path, {}, nullptr);
+  describe_missing(snapshot, kernel, report);
+  return report;
+}
+
 KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::string &name,
                               const std::string &shown_path, const SearchSetup &setup) {
   const analysis::Kernel &kernel = *snapshot->find_kernel(name);
-  KernelOutcome outcome{server::kernel_report(kernel, shown_path, {}, nullptr), {}, {}};
+  if (auto obstacle = report_of_obstacle(*snapshot, kernel, shown_path))
+    return {std::move(*obstacle), {}, {}, {}};
+  KernelOutcome outcome{.report = server::kernel_report(kernel, shown_path, {}, nullptr)};
   KernelReport &report = outcome.report;
-  if (!kernel.task.inferred ||
-      (!kernel.task.task.module && is_broken(snapshot->facts, kernel))) {
-    describe_missing(*snapshot, kernel, report);
-    return outcome;
-  }
   Search search(setup, name);
   const auto done = server::optimize({snapshot, name, setup.settings, setup.mode}, setup.client,
                                      setup.policies, search.events(), setup.stop);
-  setup.progress.clear();
   const auto entries = std::make_shared<const server::Entries>(std::move(search.entries));
   const server::KernelStatus status =
       server::kernel_status(kernel, server::source_hash(kernel.slice), entries, {});
@@ -164,7 +170,7 @@ KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::st
     return outcome;
   auto text = server::add_diff(*snapshot, *best, setup.form, report);
   if (text)
-    outcome.best_text = std::move(*text), outcome.plan_file = server::plan_file_of(*best, setup.form);
+    outcome.best_text = std::move(*text), outcome.plan_file = server::plan_file_of(*best, setup.form), outcome.best = *best;
   else if (!report.error)
     report.error = text.error();
   return outcome;

@@ -1,6 +1,6 @@
 // Entry point of `warpwright`: parses the command line and calls one command.
 //
-// Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments (commands.h).
+// Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments, 3 unknown (commands.h).
 #include "generator/search/env.h"
 #include "server/cli/commands.h"
 #include "server/interrupt.h"
@@ -48,9 +48,11 @@ struct Options {
   OptimizeOptions optimize;
   AnalyzeOptions analyze;
   DoctorOptions doctor;
+  CheckOptions check;
   CaptureOptions capture;
   TrustOptions trust;
   InstallRuntimeOptions install_runtime;
+  McpOptions mcp;
   server::BenchCommand bench;
   std::string budget, apply, duration;
   server::LspOptions lsp;
@@ -65,18 +67,28 @@ void add_optimize(CLI::App &app, Options &all) {
   command
       ->add_option(
           "paths", options.paths,
-          "CUDA sources, Python files with torch modules, or directories with .cu and .cuh files")
-      ->required();
+          "CUDA sources, Python files with torch modules, or directories with .cu and .cuh files");
+  command->add_option("--program", options.program,
+                      "Make a whole CUDA program faster: the command that runs it, in its folder; paths are then "
+                      "the sources to change, by default all in the folder");
+  command->add_option("--build", options.build,
+                      "Of --program: the command that builds it; default: make, where there is a makefile");
+  command->add_option("--check", options.check,
+                      "Of --program: a command that ends with 0 if the run before it was right; outputs are "
+                      "compared, too. WARPWRIGHT_STDOUT names the file with the run's stdout");
+  command->add_option("--patch", options.patch, "Of --program: write the unified diff here");
   command->add_option("--kernel,--class", options.kernel,
                       "Only the kernel, or the module class, of this name");
   command->add_option("--spec", options.spec,
                       "File that answers what cannot be inferred from the source");
   command->add_option(
       "--runner", options.runner,
-      "Runner to use: tls://HOST:PORT?ca=FILE, unix:/path or stdio:COMMAND; default: start one");
+      "Runner to use: ssh://HOST, slurm://PARTITION, docker://IMAGE, tls://HOST:PORT?ca=FILE, "
+      "unix:/path or stdio:COMMAND; default: start one");
   command
       ->add_option("--budget", all.budget,
-                   "Time for each kernel, as 2m or 500ms; default: the project's, else 30s")
+                   "Time for each kernel, as 2m or 500ms; default: the project's, else 30s. With --program "
+                   "for all kernels, default 5m")
       ->check(duration_validator());
   command->add_flag(
       "--apply{measured}", all.apply,
@@ -113,14 +125,16 @@ void add_optimize(CLI::App &app, Options &all) {
       ->capture_default_str();
   command
       ->add_option("--policy", options.policy,
-                   "Who proposes variants of kernels: search, builtin, builtin:WEIGHTS or "
-                   "endpoint:URL#MODEL; default: the project's, else search")
+                   "Who proposes variants of kernels: ranked, search, builtin, builtin:WEIGHTS or "
+                   "endpoint:URL#MODEL; default: the project's, else ranked")
       ->check(CLI::Validator(
           [](std::string &text) {
             const auto choice = server::parse_policy(text);
             return choice ? std::string() : describe(choice.error());
           },
           "POLICY"));
+  command->add_flag("!--no-learn", options.learn,
+                    "Do not let this project's earlier verdicts change the order of variants");
   command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
   command->footer(kFooter);
 }
@@ -149,8 +163,50 @@ void add_doctor(CLI::App &app, Options &all) {
   CLI::App *command = app.add_subcommand(
       "doctor", "Show what was found on this machine and what to do about the rest");
   command->add_flag("--json", all.doctor.json, "Print one JSON document");
-  command->add_option("--runner", all.doctor.runner, "Runner to ask; default: start one");
+  command->add_option("--runner", all.doctor.runners,
+                      "Runner to ask; may be repeated; default: one that is started, and those of "
+                      "runners.toml");
   command->add_option("--ledger", all.doctor.ledger, "Database to try");
+}
+
+/// "2%" or "2" as a share.
+CLI::Validator percent_validator() {
+  return CLI::Validator(
+      [](std::string &text) {
+        const std::string digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+        char *end = nullptr;
+        const double value = std::strtod(digits.c_str(), &end);
+        if (digits.empty() || *end != '\0' || !(value >= 0) || value > 1000)
+          return "'" + text + "' is no percentage; write 2% or 0.5%";
+        text = std::to_string(value / 100);
+        return std::string();
+      },
+      "PERCENT");
+}
+
+void add_check(CLI::App &app, Options &all) {
+  CheckOptions &options = all.check;
+  CLI::App *command = app.add_subcommand(
+      "check", "Compare the kernels and modules that changed since a revision with their older selves");
+  command->add_option("--base", options.base,
+                      "Revision to compare with, such as origin/main; its newest common commit with HEAD is used")
+      ->required();
+  command->add_option("paths", options.paths, "Files and folders to look at; default: the whole repository");
+  command->add_option("--fail-slower", options.fail_slower, "Slowdown that fails, as 2%; default: 2%")
+      ->transform(percent_validator());
+  command->add_option("--fail-diagnostics", options.fail_diagnostics,
+                      "New diagnostics of this severity or above fail: error, warning, information, hint")
+      ->check(CLI::IsMember({"error", "warning", "information", "hint"}));
+  command->add_flag("--results-may-change", options.results_may_change,
+                    "Other results are no failure: such kernels are reported as unknown");
+  command->add_flag("--allow-unknown", options.allow_unknown, "Exit with 0 where nothing is worse but not all is known");
+  command->add_option("--runner", options.runner, "Runner to use, as for optimize");
+  command->add_option("--device", options.device, "Device of the runner: cuda:0, cpu; default: its best");
+  command->add_option("--ledger", options.ledger, "Database with the variants that were applied");
+  command->add_option("--sarif", options.sarif, "Write a SARIF 2.1.0 file");
+  command->add_option("--junit", options.junit, "Write a JUnit XML file");
+  command->add_option("--markdown", options.markdown, "Write a table for a pull request's comment");
+  command->footer("Exit codes: 0 fine, 1 something is worse, 2 wrong arguments, 3 not everything is known.");
 }
 
 void add_capture(CLI::App &app, Options &all) {
@@ -202,6 +258,30 @@ CLI::App *add_lsp(CLI::App &app, Options &all) {
   return command;
 }
 
+void add_mcp(CLI::App &app, Options &all) {
+  McpOptions &options = all.mcp;
+  CLI::App *command = app.add_subcommand(
+      "mcp", "Serve coding agents: the Model Context Protocol on stdin and stdout, or over HTTP");
+  command->add_option("--root", options.root,
+                      "Folder of the project; agents read no file outside; default: the working "
+                      "directory");
+  command->add_option("--runner", options.runner,
+                      "Runner to use; default: the approved project's, else start one");
+  command->add_option("--device", options.device, "Device of the runner; default: its best");
+  command->add_option("--policy", options.policy, "Who proposes variants, as for optimize");
+  command->add_option("--base", options.base,
+                      "Revision of Git that verify compares with; default: the agent's, else HEAD");
+  command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
+  auto *http = command->add_option("--http", options.http,
+                                   "Serve streamable HTTP here, as 127.0.0.1:8765, instead of "
+                                   "stdin and stdout");
+  command
+      ->add_option("--token-file", options.token_file,
+                   "With --http: the file of the bearer token, made where it is missing; default: "
+                   "mcp-token in the state folder")
+      ->needs(http);
+}
+
 int optimize(Options &all, std::string command) {
   const std::map<std::string, ApplyMode> modes{
       {"", ApplyMode::Never}, {"measured", ApplyMode::Measured}, {"checked", ApplyMode::Checked}};
@@ -215,6 +295,15 @@ int optimize(Options &all, std::string command) {
   if (!all.budget.empty())
     all.optimize.budget = *parse_duration(all.budget);
   all.optimize.command = std::move(command);
+  const OptimizeOptions &options = all.optimize;
+  if (options.program.empty() && options.paths.empty()) {
+    std::cerr << "warpwright: no path is named. Name sources, or a program with --program 'make run'\n";
+    return kUsage;
+  }
+  if (options.program.empty() && !(options.build + options.check + options.patch).empty()) {
+    std::cerr << "warpwright: --build, --check and --patch belong to --program\n";
+    return kUsage;
+  }
   return run_optimize(all.optimize);
 }
 
@@ -253,9 +342,11 @@ int run(int argc, char **argv) {
   CLI::App *env = app.add_subcommand(
       "env", "Serve a trainer: tasks, moves and plans over JSON-RPC on stdin and stdout");
   add_doctor(app, options);
+  add_check(app, options);
   add_capture(app, options);
   add_trust(app, options);
   add_install_runtime(app, options);
+  add_mcp(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -278,6 +369,10 @@ int run(int argc, char **argv) {
     return run_trust(options.trust);
   if (app.got_subcommand("install-runtime"))
     return run_install_runtime(options.install_runtime);
+  if (app.got_subcommand("check"))
+    return run_check(options.check);
+  if (app.got_subcommand("mcp"))
+    return run_mcp(options.mcp);
   if (app.got_subcommand("doctor"))
     return run_doctor(options.doctor);
   if (kernelbench) {

@@ -6,7 +6,7 @@
 #include "server/cli/commands.h"
 
 #include "analysis/config/project_config.h"
-#include "server/trust.h"
+#include "server/trust_questions.h"
 #include "support/hash.h"
 
 #include <filesystem>
@@ -77,12 +77,8 @@ int approve(const Project &project, const TrustOptions &options) {
                          kUsage);
   if (!confirmed(options))
     return kFailed;
-  const auto kept = consent::ApprovalStore().update([&](consent::Approved &approved) {
-    if (asks)
-      approved.files[file.identity] = file.content_hash;
-    if (whole_folder)
-      approved.folders.insert(project.folder);
-  });
+  const auto kept = server::keep_trust(consent::ApprovalStore(),
+                                       whole_folder ? project.folder : "", asks ? &file : nullptr);
   if (!kept)
     return print_failure(kept.error());
   std::cout << "Approved" << (asks ? ", until " + file.path + " changes" : "")

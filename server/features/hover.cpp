@@ -9,6 +9,7 @@
 #include "support/words.h"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 namespace warpwright::server::features {
@@ -54,6 +55,13 @@ void sort_for_table(Entries &entries) {
 
 std::string where_text(const model::Verdict &verdict) {
   return cell(verdict.device.name) + ", " + verdict.date.substr(0, 10);
+}
+
+/// With a capital letter.
+std::string sentence(std::string text) {
+  if (!text.empty())
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 /// One row per variant. Times have columns only if a variant has a time. Device and date have a
@@ -191,8 +199,6 @@ void write_module(std::ostream &out, const KernelStatus &status) {
                                                       : nullptr;
   const runner::LedgerEntry &any = shown ? *shown : status.entries->front();
   out << "\n`" << shapes_text(any.task) << "`\n";
-  if (status.outrun)
-    out << "\n**The advice: " << keep_text(status.outrun->verdict) << ".**\n";
   if (!shown)
     return;
   const model::Verdict &verdict = shown->verdict;
@@ -208,7 +214,29 @@ void write_module(std::ostream &out, const KernelStatus &status) {
     out << "\n" << library << "\n";
 }
 
+/// First lines: what to do, in one sentence, and why it is faster.
+void write_gain(std::ostream &out, const KernelStatus &status) {
+  if (status.outrun)
+    out << "**" << sentence(keep_text(status.outrun->verdict)) << ".**\n\n";
+  if (status.state == KernelState::Outrun)
+    return;
+  const runner::LedgerEntry *entry = status.best ? status.best : status.applied;
+  if (!entry || !is_faster(entry->verdict))
+    return;
+  const model::Verdict &verdict = entry->verdict;
+  const std::string times = times_text(verdict);
+  out << "**" << printed("%.2fx", verdict.speedup->ratio) << " faster**"
+      << (entry->task.module ? " than eager in a CUDA graph" : entry == status.best ? "" : " than before")
+      << (times.empty() ? "" : ": " + unbroken(times))
+      << " on " << where_text(verdict) << ", "
+      << unbroken(printed("[%.2f, ", verdict.speedup->low) + printed("%.2f]", verdict.speedup->high))
+      << ". Moves: " << cell(moves_text(entry->plan.moves)) << ".\n\n";
+  if (const std::string bound = bound_change_text(verdict); !bound.empty())
+    out << bound << ".\n\n";
+}
+
 void write_measured(std::ostream &out, const KernelStatus &status) {
+  write_gain(out, status);
   if (status.applied) {
     out << "The code is a verified variant (" << moves_text(status.applied->plan.moves) << "): "
         << (status.applied->verdict.speedup

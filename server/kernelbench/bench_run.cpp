@@ -7,6 +7,7 @@
 #include "support/files.h"
 #include "support/hash.h"
 #include "support/model/json.h"
+#include "support/model/verdict_text.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
   }
   const auto task_fault =
       std::ranges::find_if(outcome.variants, [](const search::TorchVariant &variant) {
-        return is_of_the_task(variant.verdict);
+        return model::blames_reference(variant.verdict);
       });
   result.state = task_fault == outcome.variants.end() ? State::NoCandidate : State::Skipped;
   result.reason =
@@ -356,11 +357,6 @@ private:
 };
 
 } // namespace
-
-bool is_of_the_task(const model::Verdict &verdict) {
-  return verdict.outcome == model::Outcome::Unsupported &&
-         verdict.message.starts_with("the task's reference");
-}
 
 void take_verified(const model::Verdict &verdict, BenchResult &result) {
   result.plan_hash = verdict.plan_hash;

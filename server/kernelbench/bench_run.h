@@ -42,8 +42,6 @@ Result<std::vector<BenchResult>> run_bench(const std::vector<BenchTask> &tasks,
 
 /// Copies numbers and state from the verdict on a verified candidate.
 void take_verified(const model::Verdict &verdict, BenchResult &result);
-/// True if the verdict blames the reference, so that no candidate could pass.
-bool is_of_the_task(const model::Verdict &verdict);
 
 /// Benchmark result for the outcome of an optimization.
 BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome);

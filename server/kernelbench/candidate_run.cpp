@@ -2,6 +2,7 @@
 
 #include "server/kernelbench/bench_run.h"
 #include "support/model/json.h"
+#include "support/model/verdict_text.h"
 
 namespace warpwright::server {
 namespace {
@@ -38,7 +39,7 @@ void take_verdict(const model::Verdict &verdict, BenchResult &result) {
     note_parameters(verdict, result);
     return;
   }
-  result.state = is_of_the_task(verdict) ? State::Skipped : State::NoCandidate;
+  result.state = model::blames_reference(verdict) ? State::Skipped : State::NoCandidate;
   result.reason = std::string(model::name(verdict.outcome)) + ": " + verdict.message;
 }
 

@@ -5,6 +5,7 @@
 #include "server/measured_text.h"
 #include "support/files.h"
 #include "support/model/json.h"
+#include "support/model/verdict_text.h"
 
 #include <algorithm>
 
@@ -71,7 +72,7 @@ void take_export(const model::Verdict &verdict, BenchResult &result) {
     result.library_share = library_share;
     return;
   }
-  result.state = is_of_the_task(verdict) ? State::Unmeasured : State::ExportFailed;
+  result.state = model::blames_reference(verdict) ? State::Unmeasured : State::ExportFailed;
   result.reason =
       "its export: " + (result.kernels_ran == false
                             ? verdict.message

@@ -294,6 +294,7 @@ private:
                             .python = settings.project.python,
                             .budget = {},
                             .policy = settings.project.policy,
+                            .learn = settings.project.learn,
                             .runner_error = settings.project.runner_error,
                             .file = settings.project.file};
     if (settings.project.budget_ms)

@@ -146,6 +146,7 @@ Settings LspServer::settings_for(const Snapshot &snapshot) const {
     settings.runner = runner::local_url(python);
   if (settings.policy.empty())
     settings.policy = snapshot.project.policy;
+  settings.learn = settings.learn && snapshot.project.learn;
   if (settings.budget == defaults.budget && snapshot.project.budget)
     settings.budget = *snapshot.project.budget;
   return settings;

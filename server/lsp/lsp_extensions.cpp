@@ -2,6 +2,7 @@
 // report.
 #include "server/lsp/lsp_server.h"
 
+#include "runner/shell/shell_url.h"
 #include "server/protocol/uri.h"
 
 namespace warpwright::server {
@@ -25,6 +26,8 @@ protocol::RunnerItem ready_runner(const runner::RunnerInfo &info, const std::str
 std::string runner_label(const std::string &url) {
   if (url.empty() || url.starts_with("local:"))
     return "on this machine";
+  if (runner::is_shell_url(url))
+    return url.substr(0, url.find('?'));
   const auto scheme = url.find("://");
   if (scheme == std::string::npos)
     return url;

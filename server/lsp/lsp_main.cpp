@@ -2,18 +2,16 @@
 // analyses.
 #include "server/lsp/lsp_main.h"
 
+#include "server/docs_page.h"
 #include "server/lsp/lsp_server.h"
 #include "server/optimize/optimize_module.h"
 #include "server/optimize/policies.h"
 #include "server/protocol/uri.h"
+#include "server/standard_streams.h"
 #include "support/files.h"
 
-#include <fcntl.h>
 #include <filesystem>
-#include <future>
 #include <iostream>
-#include <thread>
-#include <unistd.h>
 
 namespace warpwright::server {
 
@@ -23,16 +21,10 @@ namespace {
 /// seconds.
 constexpr std::chrono::milliseconds kGrace{1'500};
 
-/// URI of the rules' page, in an installation or beside a build; empty without a page.
-std::string find_docs() {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char *place : {"../../share/warpwright/docs/rules.md", // lib/warpwright of a package
-                            "../share/doc/warpwright/rules.md", "../../../docs/rules.md"})
-    if (const auto page = (program / place).lexically_normal();
-        std::filesystem::exists(page, error))
-      return protocol::uri_of(page.string());
-  return "";
+/// URI of the rules' page; empty without a page.
+std::string docs_uri() {
+  const std::string page = find_docs_page("rules.md");
+  return page.empty() ? "" : protocol::uri_of(page);
 }
 
 /// Makes the edits and writes the plan file, because an edit of a text cannot add another file. The
@@ -55,7 +47,7 @@ LspEnvironment make_environment(const LspOptions &options) {
     return runner::Ledger::open(path.empty() ? runner::Ledger::default_path() : path);
   };
   environment.connect_runner = runner::BlockingClient::connect;
-  const auto policies = std::make_shared<Policies>(); // used by the optimizer's one thread
+  const auto policies = std::make_shared<Policies>(environment.open_ledger); // used by the optimizer's one thread
   environment.optimize = [policies](const OptimizeRequest &request, runner::BlockingClient &client,
                                     const OptimizeEvents &events, std::stop_token stop) {
     return optimize(request, client, *policies, events, std::move(stop));
@@ -66,7 +58,7 @@ LspEnvironment make_environment(const LspOptions &options) {
   environment.model_report = [](const std::string &class_name, const std::string &path) {
     return regions::read_report(regions::Store::default_root(), class_name, path);
   };
-  environment.docs_url = find_docs();
+  environment.docs_url = docs_uri();
   environment.settings.runner = options.runner;
   return environment;
 }
@@ -74,34 +66,24 @@ LspEnvironment make_environment(const LspOptions &options) {
 } // namespace
 
 int run_lsp(const LspOptions &options) {
-  // Descriptor 1 becomes stderr, so that output of libraries does not corrupt the protocol.
-  const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-  if (input < 0 || output < 0) {
-    std::cerr << "warpwright lsp: stdin and stdout must be open; an editor starts this program\n";
+  const auto streams = take_standard_streams();
+  if (!streams) {
+    std::cerr << "warpwright lsp: " << describe(streams.error()) << '\n';
     return 1;
   }
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
 
   boost::asio::io_context io;
   int exit_code = 1;
   LspServer server(io.get_executor(), make_environment(options),
                    [&](int code) { exit_code = code; });
   const auto work = boost::asio::make_work_guard(io);
-  server.serve(rpc::make_descriptor_stream(io.get_executor(), input, output));
+  server.serve(rpc::make_descriptor_stream(io.get_executor(), streams->input, streams->output));
   while (!server.is_over())
     io.run_one();
   while (server.pending_bytes() > 0 && io.run_one_for(kGrace) > 0) { // finish pending writes
   }
 
-  std::promise<void> stopped;
-  std::thread waiter([&] {
-    server.wait();
-    stopped.set_value();
-  });
-  if (stopped.get_future().wait_for(kGrace) != std::future_status::ready)
-    std::_Exit(exit_code); // a job did not stop; its child dies with this process
-  waiter.join();
+  finish_in_time([&] { server.wait(); }, exit_code);
   return exit_code;
 }
 

@@ -13,7 +13,8 @@ AdvisedPolicy::AdvisedPolicy(std::unique_ptr<Adviser> adviser, model::Task task,
 std::string AdvisedPolicy::described() const {
   if (!missing_.empty())
     return "search, because " + missing_;
-  const std::string name(this->name());
+  const std::string note = adviser_ ? adviser_->note() : "";
+  const std::string name = std::string(this->name()) + (note.empty() ? "" : ", " + note);
   return ended_.empty() ? name : name + ", then search: " + ended_;
 }
 

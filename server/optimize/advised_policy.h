@@ -20,7 +20,7 @@ public:
   std::optional<source::State> propose(const source::State &original,
                                        const std::vector<search::Variant> &tried) override;
 
-  /// "builtin", "search", "search, because ...", "endpoint, then search: ...".
+  /// "ranked", "search", "search, because ...", "endpoint, then search: ...".
   std::string described() const;
   /// The adviser's last analysis of the kernel; empty: there was none.
   const std::string &analysis() const { return analysis_; }

@@ -1,10 +1,10 @@
 #include "server/optimize/captured_runs.h"
 
+#include "runner/capture/files/kernel_names.h"
 #include "support/words.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
-#include <llvm/Demangle/Demangle.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,24 +15,6 @@ namespace warpwright::server {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// "scale" of _ZN3one5scaleIfEEvPT_i.
-std::string base_name(const std::string &symbol) {
-  std::string name = llvm::demangle(symbol);
-  int depth = 0; // of template arguments
-  std::string base;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '(' && depth == 0 && !name.substr(i).starts_with("(anonymous namespace)"))
-      break;
-    depth += (c == '<') - (c == '>');
-    if (depth == 0 && (c == ':' || c == ' ' || c == ')'))
-      base.clear();
-    else if (depth == 0 && c != '>')
-      base += c;
-  }
-  return base;
-}
 
 bool is_above_or_same(const fs::path &above, const fs::path &below) {
   return std::mismatch(above.begin(), above.end(), below.begin(), below.end()).first == above.end();
@@ -61,7 +43,7 @@ std::shared_ptr<const CapturedRun> read(const fs::path &folder, const capture::R
     if (auto process = capture::read_process(path)) {
       run->gpu_ns += process->process.totals.gpu_ns;
       for (auto &launch : process->launches) {
-        const std::string name = base_name(launch.operation.kernel);
+        const std::string name = capture::base_name(launch.operation.kernel);
         run->launches.emplace(name, std::move(launch));
       }
     }

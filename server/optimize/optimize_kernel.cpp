@@ -133,7 +133,8 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   search_events.on_variant = [&](const search::Variant &variant, std::size_t) {
     trial.take(variant, task, hash);
   };
-  const auto policy = policies.for_kernel(*choice, task, device, evaluator.give_up().get_token());
+  const auto policy = policies.for_kernel(*choice, {path, task, device, request.settings.learn},
+                                          evaluator.give_up().get_token());
   search::search(original, task, *policy,
                  {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
                  search_events, evaluator.give_up().get_token());

@@ -8,6 +8,7 @@
 #include "server/measured_text.h"
 #include "server/optimize/candidate_evaluator.h"
 #include "support/model/json.h"
+#include "support/model/verdict_text.h"
 
 #include <algorithm>
 
@@ -34,8 +35,7 @@ std::optional<std::size_t> line_in(const std::string &message) {
 /// The error that made all variants fail if it is the module's own fault; else nullopt.
 std::optional<Error> fault_of_reference(const TorchOutcome &outcome) {
   for (const search::TorchVariant &variant : outcome.variants)
-    if (variant.verdict.outcome == model::Outcome::Unsupported &&
-        variant.verdict.message.starts_with("the task's reference"))
+    if (model::blames_reference(variant.verdict))
       return Error{variant.verdict.message, ""};
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 
 #include "server/optimize/module_policy.h"
 #include "trainer/inference/shipped_weights.h"
+#include "trainer/ranker/ranker_file.h"
 
 #include <cstdlib>
 
@@ -22,18 +23,39 @@ std::string propose_program() {
   return "warpwright-train";
 }
 
-} // namespace
-
-Result<const trainer::PlainPolicy *> Policies::weights(const std::string &path) {
+/// The weights in a file, which is read again when it has changed.
+template <class Loaded, class Load>
+auto loaded(std::optional<Loaded> &kept, const std::string &path, Load load)
+    -> Result<decltype(kept->weights.get())> {
   std::error_code failed;
   const auto written = std::filesystem::last_write_time(path, failed);
-  if (loaded_ && loaded_->path == path && loaded_->written == written)
-    return &loaded_->policy;
-  auto policy = trainer::load_plain_policy(path);
-  if (!policy)
-    return std::unexpected(policy.error());
-  loaded_ = Loaded{path, written, std::move(*policy)};
-  return &loaded_->policy;
+  if (kept && kept->path == path && kept->written == written)
+    return kept->weights.get();
+  auto weights = load(path);
+  if (!weights)
+    return std::unexpected(weights.error());
+  kept.emplace(path, written,
+               std::make_unique<std::remove_cvref_t<decltype(*weights)>>(std::move(*weights)));
+  return kept->weights.get();
+}
+
+} // namespace
+
+Policies::Policies(OwnLedger::Open open_ledger) {
+  if (open_ledger)
+    own_.emplace(std::move(open_ledger));
+}
+
+Result<const trainer::PlainPolicy *> Policies::weights(const std::string &path) {
+  return loaded(builtin_, path, trainer::load_plain_policy);
+}
+
+Result<const trainer::Ranker *> Policies::ranker() {
+  const std::string path = trainer::shipped_ranker();
+  if (path.empty())
+    return fail("there are no weights of the learned cost model beside this program",
+                "Install the program again, or name a file in WARPWRIGHT_RANKER");
+  return loaded(ranker_, path, trainer::load_ranker);
 }
 
 Result<rpc::ChildLine *> Policies::line(const std::string &endpoint) {
@@ -57,16 +79,31 @@ Result<rpc::ChildLine *> Policies::line(const std::string &endpoint) {
   return line_.get();
 }
 
+Result<std::unique_ptr<Adviser>> Policies::ranked_adviser(const KernelSearch &search) {
+  const trainer::Ranker *ranker = TRY(this->ranker());
+  const search::KernelNumbers numbers = TRY(search::kernel_numbers(search.task));
+  OwnLessons lessons;
+  if (search.learn && own_ && search.device && search.device->kind == "cuda")
+    lessons = own_->lessons(*ranker, search.file, search.task, *search.device);
+  return make_ranked_adviser(*ranker, trainer::task_facts(search.task, numbers, search.device),
+                             std::move(lessons));
+}
+
 std::expected<std::unique_ptr<Adviser>, std::string>
-Policies::adviser(const PolicyChoice &choice, const model::Task &task,
-                  std::optional<model::DeviceInfo> device, std::stop_token stop) {
+Policies::adviser(const PolicyChoice &choice, const KernelSearch &search, std::stop_token stop) {
   if (choice.kind == Kind::Search)
     return std::unexpected(std::string());
+  if (choice.kind == Kind::Ranked) {
+    auto adviser = ranked_adviser(search);
+    if (!adviser)
+      return std::unexpected(describe(adviser.error()));
+    return std::move(*adviser);
+  }
   if (choice.kind == Kind::Endpoint) {
     auto line = this->line(choice.endpoint);
     if (!line)
       return std::unexpected(describe(line.error()));
-    return make_line_adviser(**line, std::move(device), std::move(stop));
+    return make_line_adviser(**line, search.device, std::move(stop));
   }
   const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;
   if (path.empty())
@@ -74,23 +111,28 @@ Policies::adviser(const PolicyChoice &choice, const model::Task &task,
   auto policy = weights(path);
   if (!policy)
     return std::unexpected(describe(policy.error()));
-  return make_builtin_adviser(**policy, task, std::move(device));
+  return make_builtin_adviser(**policy, search.task, search.device);
 }
 
 std::unique_ptr<AdvisedPolicy> Policies::for_kernel(const PolicyChoice &choice,
-                                                    const model::Task &task,
-                                                    std::optional<model::DeviceInfo> device,
+                                                    const KernelSearch &search,
                                                     std::stop_token stop) {
-  auto adviser = this->adviser(choice, task, std::move(device), std::move(stop));
-  if (!adviser)
-    return std::make_unique<AdvisedPolicy>(nullptr, task, adviser.error());
-  return std::make_unique<AdvisedPolicy>(std::move(*adviser), task);
+  ++searches_;
+  auto adviser = this->adviser(choice, search, std::move(stop));
+  if (adviser)
+    return std::make_unique<AdvisedPolicy>(std::move(*adviser), search.task);
+  std::string why = adviser.error();
+  if (!why.empty() && ++replaced_ > 1)
+    why += " (" + std::to_string(replaced_) + " of " + std::to_string(searches_) + " searches)";
+  return std::make_unique<AdvisedPolicy>(nullptr, search.task, std::move(why));
 }
 
 std::unique_ptr<ModulePolicy> Policies::for_module(const PolicyChoice &choice) {
   auto module = std::make_unique<ModulePolicy>();
   if (choice.kind == Kind::Endpoint)
     module->described = "search, because language models are asked about CUDA kernels only";
+  if (choice.kind == Kind::Ranked && !choice.is_default)
+    module->described = "search, because the learned cost model has no records of modules' plans";
   if (choice.kind != Kind::Builtin)
     return module;
   const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;

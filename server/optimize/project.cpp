@@ -1,12 +1,21 @@
 #include "server/optimize/project.h"
 
 #include "analysis/task/infer_task.h"
+#include "runner/connect/connect.h"
 
 namespace warpwright::server {
 
+Result<std::string> runner_of(const config::ProjectConfig &project, const std::string &chosen) {
+  if (!chosen.empty())
+    return chosen;
+  if (project.runner_error)
+    return std::unexpected(*project.runner_error);
+  return project.runner_url.empty() ? runner::local_url(project.python) : project.runner_url;
+}
+
 void complete_tasks(analysis::FileFacts &facts, const std::string &text,
                     const config::FileSettings &settings, const RunsOfFile &runs,
-                    const std::optional<analysis::Spec> &given) {
+                    const std::optional<analysis::Spec> &given, const FileSystem &files) {
   std::unique_ptr<analysis::ParsedUnit> unit;
   std::optional<analysis::HostProgram> program;
   for (analysis::Kernel &kernel : facts.kernels) {
@@ -25,7 +34,7 @@ void complete_tasks(analysis::FileFacts &facts, const std::string &text,
     if ((!given && spec.sizes.empty() && !has_run) || kernel.slice.empty())
       continue;
     if (!unit)
-      if (auto parsed = analysis::parse_stub({facts.path, text}, settings.parse))
+      if (auto parsed = analysis::parse_stub({facts.path, text}, settings.parse, files))
         program.emplace(*(unit = std::move(*parsed)));
     const clang::FunctionDecl *declaration = unit ? unit->find_kernel(kernel.name) : nullptr;
     if (declaration && has_run)

@@ -1,7 +1,8 @@
-// Validation against the embedded JSON schemas (draft 7), by valijson.
+// Validation against JSON schemas, by valijson, and the embedded schemas of the model.
 //
 // valijson reports where a document is wrong. The expected form is read from the schema, so that
 // users understand the message without the schema. The schemas are parsed once and then only read.
+#include "support/model/document_schema.h"
 #include "support/model/json.h"
 #include "support/model/schemas.h"
 
@@ -19,17 +20,13 @@ using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 constexpr std::size_t kMaxReported = 3;
 
-struct Loaded {
-  json text;
-  valijson::Schema schema;
-  explicit Loaded(const char *source) : text(json::parse(source)) {
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(text), schema);
-  }
-};
-
-const Loaded &loaded(Schema schema) {
-  static const Loaded task(kTaskSchema), plan(kPlanSchema), verdict(kVerdictSchema),
-      graph(kGraphSchema);
+const DocumentSchema &schema_of(Schema schema) {
+  static const auto load = [](const char *text, const std::string &name) {
+    return DocumentSchema(json::parse(text), name, "See support/model/schemas/" + name + ".schema.json");
+  };
+  static const DocumentSchema task = load(kTaskSchema, "task"), plan = load(kPlanSchema, "plan"),
+                              verdict = load(kVerdictSchema, "verdict"),
+                              graph = load(kGraphSchema, "graph");
   switch (schema) {
   case Schema::Task:
     return task;
@@ -94,12 +91,27 @@ std::string expectation(const json &node) {
 
 } // namespace
 
-Result<void> validate(const json &document, Schema schema) {
-  const Loaded &rules = loaded(schema);
+struct DocumentSchema::Loaded {
+  json text;
+  valijson::Schema schema;
+  explicit Loaded(json source) : text(std::move(source)) {
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(text), schema);
+  }
+};
+
+DocumentSchema::DocumentSchema(json schema, std::string name, std::string remedy)
+    : loaded_(std::make_unique<const Loaded>(std::move(schema))), name_(std::move(name)),
+      remedy_(std::move(remedy)) {}
+
+DocumentSchema::~DocumentSchema() = default;
+
+const json &DocumentSchema::text() const { return loaded_->text; }
+
+Result<void> DocumentSchema::check(const json &document) const {
   valijson::ValidationResults results;
   valijson::Validator validator;
   try {
-    if (validator.validate(rules.schema, Adapter(document), &results))
+    if (validator.validate(loaded_->schema, Adapter(document), &results))
       return {};
   } catch (const std::exception &error) {
     return fail(std::string("cannot validate the document: ") + error.what());
@@ -114,7 +126,7 @@ Result<void> validate(const json &document, Schema schema) {
   for (const auto &error : errors) {
     if (error.context.size() != deepest || reported == kMaxReported)
       continue;
-    auto [path, node] = locate(rules.text, error.context);
+    auto [path, node] = locate(loaded_->text, error.context);
     const std::string expected = expectation(node);
     std::string problem = error.description;
     while (problem.ends_with('.'))
@@ -123,12 +135,11 @@ Result<void> validate(const json &document, Schema schema) {
     if (!expected.empty())
       message += "; expected " + expected;
   }
-  const char *document_name = schema == Schema::Task    ? "task"
-                              : schema == Schema::Plan  ? "plan"
-                              : schema == Schema::Graph ? "graph"
-                                                        : "verdict";
-  return fail("the " + std::string(document_name) + " does not fit its schema: " + message,
-              "See support/model/schemas/" + std::string(document_name) + ".schema.json");
+  return fail("the " + name_ + " does not fit its schema: " + message, remedy_);
+}
+
+Result<void> validate(const json &document, Schema schema) {
+  return schema_of(schema).check(document);
 }
 
 } // namespace warpwright::model

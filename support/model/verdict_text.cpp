@@ -17,6 +17,11 @@ std::string outcome_text(const Verdict &verdict) {
   return outcome_text(verdict.outcome) + (verdict.conditioning ? ", ill-conditioned" : "");
 }
 
+bool blames_reference(const Verdict &verdict) {
+  return verdict.outcome == Outcome::Unsupported &&
+         verdict.message.starts_with("the task's reference");
+}
+
 std::string speedup_text(const Speedup &speedup) {
   return printed("%.2fx [", speedup.ratio) + printed("%.2f, ", speedup.low) +
          printed("%.2f]", speedup.high);

@@ -41,7 +41,7 @@ Result<std::unique_ptr<ChildLine>> ChildLine::start(const std::vector<std::strin
 void ChildLine::kill() { process_.kill(SIGKILL); }
 
 Result<void> ChildLine::send(const std::string &body) {
-  const std::string frame = "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  const std::string frame = framed(body, Framing::ContentLength);
   for (std::size_t sent = 0; sent < frame.size();) {
     const ssize_t count = ::write(input_, frame.data() + sent, frame.size() - sent);
     if (count < 0 && errno == EINTR)

@@ -6,8 +6,6 @@
 // error. A started connection keeps itself alive until it closes.
 #include "support/rpc/connection.h"
 
-#include "support/rpc/frame_reader.h"
-
 #include <array>
 #include <boost/asio/error.hpp>
 
@@ -81,13 +79,19 @@ void Responder::operator()(Outcome outcome) const {
     send(std::move(outcome));
 }
 
+void Responder::drop() const { state_->send = nullptr; }
+
 struct Connection::Impl : std::enable_shared_from_this<Impl> {
+  explicit Impl(Framing framing) : framing(framing), frames(limits.message_bytes, framing) {}
+
   std::unique_ptr<Stream> stream;
   Handlers handlers;
   Limits limits;
 
+  Framing framing;
+
   std::array<char, kReadBytes> chunk;
-  FrameReader frames{limits.message_bytes};
+  FrameReader frames;
   std::chrono::steady_clock::time_point last_received = std::chrono::steady_clock::now();
 
   std::string writing, waiting;
@@ -242,8 +246,7 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
   void send(const Json &message) {
     if (closed)
       return;
-    const std::string body = message.dump(-1, ' ', false, Json::error_handler_t::replace);
-    waiting += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    waiting += framed(message.dump(-1, ' ', false, Json::error_handler_t::replace), framing);
     if (limits.unsent_bytes && writing.size() + waiting.size() > limits.unsent_bytes)
       return abort("the peer does not read: " + std::to_string(writing.size() + waiting.size()) +
                    " bytes wait for it");
@@ -305,17 +308,17 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
 };
 
 Connection::Connection(std::unique_ptr<Stream> stream, Handlers handlers,
-                       std::size_t max_message_bytes)
-    : impl_(std::make_shared<Impl>()) {
+                       std::size_t max_message_bytes, Framing framing)
+    : impl_(std::make_shared<Impl>(framing)) {
   impl_->stream = std::move(stream);
   impl_->handlers = std::move(handlers);
   impl_->set_limits({.message_bytes = max_message_bytes});
 }
 
 std::shared_ptr<Connection> Connection::make(std::unique_ptr<Stream> stream, Handlers handlers,
-                                             std::size_t max_message_bytes) {
+                                             std::size_t max_message_bytes, Framing framing) {
   return std::shared_ptr<Connection>(
-      new Connection(std::move(stream), std::move(handlers), max_message_bytes));
+      new Connection(std::move(stream), std::move(handlers), max_message_bytes, framing));
 }
 
 void Connection::start() { impl_->read(shared_from_this()); }

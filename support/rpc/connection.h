@@ -1,5 +1,5 @@
-// JSON-RPC 2.0 over a byte stream with LSP's Content-Length framing: one implementation for all
-// connections between editor, server, runner, workers and trainer.
+// JSON-RPC 2.0 over a byte stream, with LSP's Content-Length framing or a line per message: one
+// implementation for all connections between editor, agent, server, runner, workers and trainer.
 //
 // A Connection owns its stream. Handlers, replies and the closed callback run on the executor of
 // the stream (one strand), and send calls must come from there too. JSON-RPC batches are left out,
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "support/error.h"
+#include "support/rpc/frame_reader.h"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -49,6 +50,8 @@ class Responder {
 public:
   Responder(std::function<void(Outcome)> send);
   void operator()(Outcome outcome) const;
+  /// Leaves the request without an answer, for protocols in which a cancelled request gets none.
+  void drop() const;
 
 private:
   struct State;
@@ -94,7 +97,8 @@ public:
   };
 
   static std::shared_ptr<Connection> make(std::unique_ptr<Stream> stream, Handlers handlers,
-                                          std::size_t max_message_bytes = 256u << 20);
+                                          std::size_t max_message_bytes = 256u << 20,
+                                          Framing framing = Framing::ContentLength);
 
   void start();
   /// `reply` is called exactly once: with the result, the peer's error, or an error when the connection closes.
@@ -118,7 +122,7 @@ public:
 private:
   struct Impl;
   explicit Connection(std::unique_ptr<Stream> stream, Handlers handlers,
-                      std::size_t max_message_bytes);
+                      std::size_t max_message_bytes, Framing framing);
   std::shared_ptr<Impl> impl_;
 };
 

@@ -1,7 +1,8 @@
-// Implementation of the frame reader. Headers are short, so each new block searches them from the
-// start. Bodies are complete once enough bytes have arrived.
+// Implementation of the frame reader. Headers and lines are searched from their start with each new
+// block. Bodies are complete once enough bytes have arrived.
 #include "support/rpc/frame_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <strings.h>
 
@@ -74,7 +75,35 @@ Result<bool> FrameReader::read_header() {
   return true;
 }
 
+std::string framed(std::string body, Framing framing) {
+  if (framing == Framing::Lines)
+    return std::move(body += '\n');
+  return "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+/// The next line that is not empty, without its end.
+Result<std::optional<std::string>> FrameReader::next_line() {
+  for (;;) {
+    const std::size_t end = bytes_.find('\n', position_);
+    const std::size_t length = std::min(end, bytes_.size()) - position_;
+    if (length > max_body_bytes_)
+      return fail("a message is over the limit of " + std::to_string(max_body_bytes_) + " bytes");
+    if (end == std::string::npos) {
+      bytes_.erase(0, std::exchange(position_, 0));
+      return std::nullopt;
+    }
+    std::string line = bytes_.substr(position_, length);
+    position_ = end + 1;
+    if (line.ends_with('\r'))
+      line.pop_back();
+    if (!line.empty())
+      return line;
+  }
+}
+
 Result<std::optional<std::string>> FrameReader::next() {
+  if (framing_ == Framing::Lines)
+    return next_line();
   if (!body_bytes_)
     (void)TRY(read_header());
   if (!body_bytes_ || bytes_.size() - position_ < *body_bytes_) {

@@ -69,7 +69,7 @@ ADDITIONS = [
              "operator_tests", ["--test-case=The example of each*"]),
     # Its file, its line in the registry, its test and its row in the document.
     Addition("a move", 4, ["generator/text/moves/internal_linkage.cpp", "tests/generator/moves/internal_linkage_test.cpp"],
-             {"generator/text/moves/registry.cpp": [("  MOVE(restrict_const,", "  MOVE(internal_linkage, false) \\\n")],
+             {"generator/text/moves/registry.cpp": [("  MOVE(restrict_const,", "  MOVE(internal_linkage, false, \"internal linkage\", \"\") \\\n")],
               "docs/internals/moves.md": [("| `restrict_const()`", "| `internal_linkage()` | `static` |\n")]},
              "generator_tests", ["--test-case=internal_linkage*"]),
     # Its folder, its line in the registry and its test; the include is part of that line.

@@ -233,7 +233,8 @@ TEST_CASE("a project's runner carries no credentials and no options, approved or
        {"tls://h:1?token-file=/proc/self/environ", "tls://TOKEN@h:1", "tls://h:1?ca=/x",
         "tls://h:1?cert=/x&key=/y", "tls://h:1?server-name=x", "amqps://u:p@h/v",
         "amqps://h/v?password_file=/etc/shadow", "amqp://u:p@h", "local:/p/evil", "stdio:sh",
-        "unix:relative", "tls://%61@h:1", "tls://h:1/x", "tls://", "http://h:1"}) {
+        "unix:relative", "tls://%61@h:1", "tls://h:1/x", "tls://", "http://h:1", "ssh://me@h", "ssh://h?runner=/p/evil",
+        "ssh://h/x", "ssh://", "slurm://gpu", "docker://img", "kubectl://pod"}) {
     CAPTURE(url);
     const std::string error = config_error("runner = '" + std::string(url) + "'");
     CHECK(error.contains("\"runner\" must be the URL of a runner"));
@@ -241,7 +242,7 @@ TEST_CASE("a project's runner carries no credentials and no options, approved or
     CHECK_FALSE(error.contains("environ"));
   }
   for (const char *url : {"unix:/run/w", "tls://gpu.lab:4433", "tls://[::1]:4433",
-                          "amqps://broker.lab:5671/fleet", "amqps://broker"})
+                          "amqps://broker.lab:5671/fleet", "amqps://broker", "ssh://gpu-box", "ssh://gpu-box:2222"})
     CHECK(config_error("runner = '" + std::string(url) + "'") == "accepted");
 }
 

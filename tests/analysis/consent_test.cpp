@@ -175,14 +175,17 @@ TEST_CASE("a project reaches only a runner of the user's, with that runner's cre
   const Folder folder;
   const fs::path file = folder.write(
       "runners.toml", "runners = ['tls://GPU.lab:4433?ca=/me/ca&token-file=/me/token', "
-                      "'tls://bare.lab:1?ca=/x', 'amqps://me:secret@broker.lab/fleet']\n");
+                      "'tls://bare.lab:1?ca=/x', 'amqps://me:secret@broker.lab/fleet', "
+                      "'ssh://me@gpu-box:2222?python=/v/python', 'slurm://gpu']\n");
   CHECK(own_runner_url("tls://gpu.lab:4433", file) ==
         "tls://GPU.lab:4433?ca=/me/ca&token-file=/me/token");
   CHECK(own_runner_url("amqps://broker.lab:5671/fleet", file) ==
         "amqps://me:secret@broker.lab/fleet");
   CHECK(own_runner_url("unix:/run/w", file) == "unix:/run/w");
+  CHECK(own_runner_url("ssh://GPU-box:2222", file) == "ssh://me@gpu-box:2222?python=/v/python");
   for (const char *other : {"tls://gpu.lab:4434", "tls://evil.lab:4433", "amqps://broker.lab/other",
-                            "amqps://gpu.lab:4433", "tls://bare.lab:1"}) {
+                            "amqps://gpu.lab:4433", "tls://bare.lab:1", "ssh://gpu-box", "ssh://gpu.lab:4433",
+                            "slurm://gpu"}) {
     CAPTURE(other);
     const auto refused = own_runner_url(other, file);
     REQUIRE_FALSE(refused.has_value());

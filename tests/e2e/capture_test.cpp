@@ -94,6 +94,8 @@ void run(const char *path) {
   CHECK_MESSAGE(has(after, "assumed: count_of_path is 1000, from the run of "), after);
   CHECK_MESSAGE(has(after, "run              95% of GPU time in the run of "), after);
   CHECK_MESSAGE(has(after, ": 101 launches of 2.00 us on average"), after);
+  CHECK_MESSAGE(has(after, "Kernels by the part of GPU time that they could save, in the run of "), after);
+  CHECK_MESSAGE(has(after, "       101    2.00 us  scale (scale.cu)\n"), after);
 }
 
 TEST_CASE("arguments after -- belong to the program, and stdin too") {

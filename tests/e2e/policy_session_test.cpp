@@ -153,6 +153,29 @@ TEST_CASE(
   CHECK(session.client.text(session.uri) != kSource);
 }
 
+TEST_CASE("the learned cost model proposes by default, and the search where it is asked to") {
+  Session session({});
+  const Json done = session.optimized();
+  CHECK(done["policy"] == "ranked");
+  CHECK(done["tried"] == 2);
+  session.apply(session.action("Apply checked variant"));
+  CHECK(session.client.text(session.uri) != kSource);
+  Session searched({{"policy", "search"}});
+  CHECK(searched.optimized()["policy"] == "search");
+}
+
+TEST_CASE("without the cost model's weights, or with damaged ones, the search goes on and counts it") {
+  Session session({}, {"WARPWRIGHT_RANKER=/no/such/ranker.bin"});
+  CHECK(has(session.optimized()["policy"], "search, because cannot read the ranker /no/such/ranker.bin"));
+  const Json again = session.optimized();
+  CHECK(has(again["policy"], "(2 of 2 searches)"));
+  CHECK(again["tried"] == 2);
+  const TemporaryFolder folder;
+  const std::string damaged = folder.write("ranker.bin", "warpwright-ranker 1 0123");
+  Session other({}, {"WARPWRIGHT_RANKER=" + damaged});
+  CHECK(has(other.optimized()["policy"], "cannot use the ranker " + damaged + ": the file ends too early"));
+}
+
 TEST_CASE("without weights the search goes on, and says why") {
   Session session({{"policy", "builtin"}}, {"WARPWRIGHT_WEIGHTS=/no/such/weights.safetensors"});
   const Json done = session.optimized();

@@ -67,6 +67,7 @@ class Packages(unittest.TestCase):
         self.assertIn("softmax/", tasks)
         self.assertTrue((prefix / "share/warpwright/tasks/softmax/family.toml").exists())
         self.assertTrue((prefix / "share/warpwright/docs/rules.md").exists())
+        self.assertTrue((prefix / "share/warpwright/skills/warpwright/SKILL.md").exists())
         self.check_licenses(prefix / "share/warpwright")
 
     def check_licenses(self, shared):

@@ -65,6 +65,26 @@ TEST_CASE("env goes from a source to a plan of an edited state") {
   CHECK(plan["source"].get<std::string>().find("float4") != std::string::npos);
 }
 
+TEST_CASE("env describes a task's kernel in numbers, and the kinds of moves") {
+  const Json task = call("tasks", {{"text", kSource}})["kernels"][0]["task"];
+  const Json kernel = call("facts", {{"task", task}})["kernel"];
+  CHECK(kernel["global_writes"] == 1);
+  CHECK(kernel["global_coalesced_writes"] == 1);
+  CHECK(kernel["global_reads"] == 0);
+  CHECK(kernel["element_bytes"] == 4);
+  CHECK(kernel["pointers"] == 1);
+  CHECK(kernel["written_pointers"] == 1);
+  CHECK(kernel["barriers"] == 0);
+  bool gemm = false;
+  for (const Json &kind : call("kinds", Json::object())["kinds"])
+    gemm |= kind["name"] == "gemm" && kind["is_template"] == true;
+  CHECK(gemm);
+  CHECK(error_code("facts", {{"task", 3}}) == rpc::kInvalidParams);
+  Json broken = task;
+  broken["reference"]["source"] = "int nothing;";
+  CHECK(error_code("facts", {{"task", broken}}) == rpc::kInvalidParams);
+}
+
 TEST_CASE("env refuses what is missing, malformed or illegal") {
   CHECK(error_code("dance", Json::object()) == rpc::kMethodNotFound);
   CHECK(error_code("moves", Json::array()) == rpc::kInvalidParams);

@@ -2,7 +2,8 @@
 // and not.
 //
 // Every kernel gets (x, y, n): pointers and an int, as saxpy and square of tasks.h do. Names it
-// knows are in kKernels; "source" is not read. time() returns made-up times: 1000 ns, or 100 ns for
+// knows are in kKernels; of the source only the words fake_ns=NUMBER (the time of a launch) and
+// fake_wrong (the last element is one too high) count, so that a commit can change a kernel. time() returns made-up times: 1000 ns, or 100 ns for
 // kernels whose name starts with "fast" (but see kernel_ns()), with a little noise, and 1000 ns for calls of `torch_host`;
 // time_as_called() adds 5000 ns.
 #pragma once
@@ -281,12 +282,17 @@ inline const std::map<std::string, FakeKernel> kKernels = {
 
 class FakeProgram final : public Program {
 public:
-  explicit FakeProgram(const CompileRequest &request) : names(request.kernels) {
+  explicit FakeProgram(const CompileRequest &request)
+      : names(request.kernels), is_wrong(request.source.find("fake_wrong") != std::string::npos) {
+    if (const auto at = request.source.find("fake_ns="); at != std::string::npos)
+      ns = std::atof(request.source.c_str() + at + 8);
     for (const std::string &name : names)
       reports_.push_back({.kernel = name, .registers = 8, .compile_ms = 1});
   }
   const std::vector<model::CompileReport> &reports() const override { return reports_; }
   std::vector<std::string> names;
+  bool is_wrong = false;
+  std::optional<double> ns; ///< of a launch; absent: by the kernel's name
   mutable FakeState state;
 
 private:
@@ -360,6 +366,8 @@ public:
     kKernels.at(program->names[launch.kernel])(program->state, reinterpret_cast<float *>(value(0)),
                                                reinterpret_cast<float *>(value(1)),
                                                static_cast<int>(value(2)));
+    if (program->is_wrong)
+      reinterpret_cast<float *>(value(1))[static_cast<int>(value(2)) - 1] += 1;
     later_ = std::exchange(program->state.later, nullptr);
     return {};
   }
@@ -441,6 +449,8 @@ public:
 private:
   /// The made-up time of one launch, by the kernel's name.
   double kernel_ns(const LaunchOperation &launch) const {
+    if (const auto ns = static_cast<const FakeProgram *>(launch.program)->ns)
+      return *ns;
     const std::string &name = launch.kernel_name;
     if (name.starts_with("instant"))
       return 0;

@@ -132,6 +132,33 @@ TEST_CASE("the same task, plan, device and driver replace, another driver adds")
   CHECK(entries_in(*ledger)->size() == 2);
 }
 
+TEST_CASE("the entries of a project are those of GPUs in files below its folder, the newest ones") {
+  const Folder folder;
+  const auto ledger = open(folder.path / "ledger.sqlite");
+  const auto record = [&](const std::string &file, const std::string &move, const char *kind) {
+    LedgerEntry entry = entry_of(move, 2);
+    entry.file = file;
+    entry.verdict.device.kind = kind;
+    if (entry.verdict.device.kind == "cpu")
+      entry.verdict.device.identifier.clear();
+    REQUIRE(ledger->record(entry));
+  };
+  record("/src/a.cu", "one()", "cuda");
+  record("/src/deep/b.cu", "two()", "cuda");
+  record("/source/c.cu", "elsewhere()", "cuda");
+  record("/src/a.cu", "unmeasured()", "cpu");
+  record("/src/a.cu", "three()", "cuda");
+  const auto all = ledger->under("/src", 10);
+  REQUIRE(all);
+  REQUIRE(all->entries.size() == 3);
+  CHECK(all->entries[0].plan.moves == std::vector<std::string>{"three()"});
+  CHECK(all->entries[1].file == "/src/deep/b.cu");
+  CHECK(all->entries[1].kernel == "saxpy");
+  const auto newest = ledger->under("/src", 1);
+  REQUIRE(newest);
+  CHECK(newest->entries.size() == 1);
+}
+
 TEST_CASE("what cannot be opened says why and what to do") {
   const Folder folder;
   const fs::path garbage = folder.path / "garbage.sqlite", newer = folder.path / "newer.sqlite";

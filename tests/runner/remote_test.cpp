@@ -1,10 +1,10 @@
 // The real client and the real runner over TLS: what is refused and in which words, and what happens
 // to jobs when the line or the service is lost.
+#include "tests/runner/background_job.h"
 #include "tests/runner/remote_fixture.h"
 
 #include <boost/asio/io_context.hpp>
 #include <csignal>
-#include <future>
 
 namespace warpwright::runner {
 namespace {
@@ -24,50 +24,12 @@ void check_verified(const Result<model::Verdict> &verdict) {
   CHECK(verdict->outcome == Outcome::Verified);
 }
 
-int count(const std::string &text, const std::string &part) {
-  int found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
-}
-
 /// How often a job of "slow_square" starts its kernel anew, counted on a job that nothing disturbs.
 int starts_of_one_job(const RunningService &service, const std::string &url) {
   const int before = count(service.log(), "slow_square starts");
   check_verified(ask(*connect_to(url), "slow_square"));
   return count(service.log(), "slow_square starts") - before;
 }
-
-/// A job that runs in the background, and tells its stages.
-struct BackgroundJob {
-  BackgroundJob(BlockingClient &client, const std::string &kernel, VerifyOptions options)
-      : verdict(std::async(std::launch::async, [this, &client, kernel, options] {
-          auto answer = client.verify(fake_task(), fake_plan(kernel), options, stop.get_token(),
-                                      [this](const std::string &stage) { add(stage); });
-          ++answers;
-          return answer;
-        })) {}
-
-  void add(const std::string &stage) {
-    const std::lock_guard lock(mutex);
-    stages.push_back(stage);
-  }
-  bool had(const std::string &stage, std::size_t from = 0) {
-    const std::lock_guard lock(mutex);
-    return std::find(stages.begin() + static_cast<std::ptrdiff_t>(std::min(from, stages.size())),
-                     stages.end(), stage) != stages.end();
-  }
-  std::size_t stage_count() {
-    const std::lock_guard lock(mutex);
-    return stages.size();
-  }
-
-  std::stop_source stop;
-  std::mutex mutex;
-  std::vector<std::string> stages;
-  std::atomic<int> answers = 0;
-  std::future<Result<model::Verdict>> verdict;
-};
 
 TEST_CASE("a job is verified over TLS, and its stages arrive") {
   const TemporaryFolder folder;

@@ -116,3 +116,22 @@ TEST_CASE(
   CHECK(moves_text({"block_size(x=1)", "template(scan) fuse(add)"}) ==
         "block_size(x=1), fuse(add) as scan");
 }
+
+TEST_CASE("a gain is explained by the times and by what bounds both sides") {
+  model::Verdict verdict = measured();
+  CHECK(times_text(verdict) == "18.0 us -> 10.0 us");
+  CHECK(bound_change_text(verdict).empty()); // nothing is known of the side before
+  verdict.reference_evidence = model::Evidence{.memory_share = 0.17, .bound = model::Bound::Memory};
+  CHECK(bound_change_text(verdict) ==
+        "Bound by memory: 17% -> 91% of the bandwidth measured on this GPU");
+  verdict.reference_evidence->bound = model::Bound::Latency;
+  CHECK(bound_change_text(verdict) ==
+        "Bound by latency, now by memory: 17% -> 91% of the bandwidth measured on this GPU");
+  verdict.candidate_evidence = model::Evidence{.compute_share = 0.5, .bound = model::Bound::Compute};
+  CHECK(bound_change_text(verdict) == "Bound by latency, now by arithmetic");
+  verdict.reference_evidence->compute_share = 0.25;
+  CHECK(bound_change_text(verdict) ==
+        "Bound by latency, now by arithmetic: 25% -> 50% of the rate measured on this GPU");
+  verdict.candidate_time.reset();
+  CHECK(times_text(verdict).empty());
+}

@@ -142,7 +142,7 @@ TEST_CASE("where torch.compile is faster than the best plan, lens and actions sa
   REQUIRE(listed.has_value());
   CHECK(listed->at("kernels").at(0).at("state") == "nothingFaster");
   CHECK(listed->at("kernels").at(0).at("text") == "k" + advice);
-  CHECK(hover_text(client).find("**The advice: keep torch.compile: 2.00x faster") !=
+  CHECK(hover_text(client).find("**Keep torch.compile: 2.00x faster") !=
         std::string::npos);
 }
 

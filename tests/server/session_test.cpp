@@ -416,6 +416,9 @@ public:
     return runner::KernelHistory{
         {entry}, 2, Error{"the ledger holds an entry for " + kernel + " that cannot be read", ""}};
   }
+  Result<runner::KernelHistory> under(const std::filesystem::path &, std::size_t) override {
+    return runner::KernelHistory{};
+  }
 };
 
 } // namespace

@@ -303,3 +303,34 @@ TEST_CASE("invalid UTF-8 is replaced, not thrown over") {
   fixture.connection->notify("log", {{"text", "\xff"}});
   CHECK(fixture.receive().at("params").at("text") == "\xef\xbf\xbd");
 }
+
+TEST_CASE("lines are messages: split, joined, empty, ended by CR LF, and too long ones are refused") {
+  rpc::FrameReader lines(10, rpc::Framing::Lines);
+  lines.append("ab");
+  CHECK(!lines.next()->has_value());
+  CHECK(!lines.between_messages());
+  lines.append("c\n\n\r\nd\r\ne");
+  CHECK(*lines.next() == "abc");
+  CHECK(*lines.next() == "d");
+  CHECK(!lines.next()->has_value());
+  lines.append("\n");
+  CHECK(*lines.next() == "e");
+  CHECK(lines.between_messages());
+  lines.append("0123456789\n0123456789a");
+  CHECK(*lines.next() == "0123456789");
+  CHECK(!lines.next().has_value());
+  CHECK(rpc::framed("{}", rpc::Framing::Lines) == "{}\n");
+}
+
+TEST_CASE("a dropped request gets no answer, unlike one whose responder is lost") {
+  Fixture fixture(1 << 20, [](const std::string &method, Json, const rpc::Connection::RequestId &,
+                               const rpc::Responder &respond) {
+    if (method == "drop")
+      respond.drop();
+  });
+  fixture.write(frame(R"({"jsonrpc":"2.0","id":1,"method":"drop"})") +
+                frame(R"({"jsonrpc":"2.0","id":2,"method":"lose"})"));
+  const Json answer = fixture.receive();
+  CHECK(answer.at("id") == 2);
+  CHECK(error_code(answer) == rpc::kInternalError);
+}

@@ -96,34 +96,39 @@ TEST_CASE("rewards keep their order: failed, slower, as fast, faster") {
   CHECK(*plain_reward(failed(model::Outcome::Verified)) == 1); // nothing is timed on a CPU
 }
 
-TEST_CASE("rolling normalisation clips, and forgets") {
-  RollingNormaliser rewards(2, 4);
-  CHECK(rewards.normalised(5) == 0);
-  for (const double reward : {100.0, 0.0, 1.0, 0.0, 1.0})
-    rewards.add(reward);
-  CHECK(rewards.normalised(1) == doctest::Approx(1));
-  CHECK(rewards.normalised(50) == 2);
-  CHECK(rewards.values().size() == 4);
+TEST_CASE("an answer's advantage is its distance from the other answers, in units of the batch's spread") {
+  const std::vector<GroupMember> group{{1.0, false}, {0.0, false}, {std::nullopt, false}};
+  CHECK(batch_spread({group}) == doctest::Approx(0.5));
+  CHECK(group_advantages(group, 0.5) == std::vector<double>{2, -2, 0});
+  CHECK(group_advantages({{1.0, false}, {1.0, false}}, 0.5) == std::vector<double>{0, 0});
+  CHECK(group_advantages({{1.0, false}, {std::nullopt, false}}, 0.5) == std::vector<double>{0, 0}); // nothing to compare
+  CHECK(group_advantages({{1.0, true}, {0.0, false}}, 0.5)[0] == -1);
 }
 
-TEST_CASE("a group's advantages have mean 0 and deviation 1, and a cheat never gains") {
-  const auto advantages = group_advantages({{1.0, false}, {0.0, false}, {std::nullopt, false}});
-  CHECK(advantages == std::vector<double>{1, -1, 0});
-  CHECK(group_advantages({{1.0, false}, {1.0, false}}) == std::vector<double>{0, 0});
-  const auto cheated = group_advantages({{1.0, true}, {0.0, false}});
-  CHECK(cheated[0] == -1);
+TEST_CASE("a group that differs by measurement noise alone teaches next to nothing") {
+  const std::vector<GroupMember> noise{{1.0, false}, {1.01, false}, {0.99, false}, {1.0, false}};
+  CHECK(batch_spread({noise}) == kLeastSpread);
+  for (const double advantage : group_advantages(noise, batch_spread({noise})))
+    CHECK(std::abs(advantage) < 0.06);
+  // Beside a group with real differences its share shrinks further, and large speedups are not cut.
+  const std::vector<GroupMember> real{{1.0, false}, {5.0, false}, {1.0, false}, {0.0, false}};
+  const double spread = batch_spread({noise, real});
+  CHECK(spread > 1);
+  CHECK(std::abs(group_advantages(noise, spread)[1]) < 0.02);
+  CHECK(group_advantages(real, spread)[1] == doctest::Approx((5 - 2.0 / 3) / spread));
 }
 
 TEST_CASE("for the best of several answers only what adds to it is reinforced") {
   const std::vector<GroupMember> group{{0.0, false}, {1.0, false}, {2.0, false}};
-  const auto of_two = group_advantages(group, 2); // gains 0, 1/2, 3/2
-  CHECK(of_two[0] == doctest::Approx(-1.06904));
-  CHECK(of_two[1] == doctest::Approx(-0.267261));
-  CHECK(of_two[2] == doctest::Approx(1.33631));
-  const auto of_three = group_advantages(group, 3); // gains 0, 0, 1
+  const auto of_two = group_advantages(group, 1, 2); // gains 0, 1/2, 3/2
+  CHECK(of_two[0] == doctest::Approx(-1));
+  CHECK(of_two[1] == doctest::Approx(-0.25));
+  CHECK(of_two[2] == doctest::Approx(1.25));
+  CHECK(batch_spread({group}, 2) == doctest::Approx(0.62361));
+  const auto of_three = group_advantages(group, 1, 3); // gains 0, 0, 1
   CHECK(of_three[0] == doctest::Approx(of_three[1]));
-  CHECK(of_three[2] == doctest::Approx(1.41421));
-  const auto cheated = group_advantages({{5.0, true}, {0.0, false}, {0.0, false}}, 2);
+  CHECK(of_three[2] == doctest::Approx(1));
+  const auto cheated = group_advantages({{5.0, true}, {0.0, false}, {0.0, false}}, 1, 2);
   CHECK(cheated[0] == -1);
 }
 

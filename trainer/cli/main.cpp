@@ -6,6 +6,7 @@
 #include "trainer/cli/policies.h"
 #include "trainer/cli/propose.h"
 #include "trainer/config/config.h"
+#include "trainer/ranker/ranker_command.h"
 #include "trainer/report/report_command.h"
 #include "trainer/stages/stages.h"
 #include "trainer/stages/stop.h"
@@ -160,6 +161,22 @@ void add_tasks(CLI::App &app, TasksOptions &tasks) {
   command->add_option("--write", tasks.write, "Folder to write the sources to, at their shapes");
 }
 
+void add_ranker(CLI::App &app, RankerOptions &ranker) {
+  CLI::App *command =
+      app.add_subcommand("ranker", "Train the learned cost model on recorded verdicts, and replay them");
+  command->add_option("--records", ranker.records, "Files of verdicts");
+  command->add_option("--kernel-facts", ranker.kernel_facts, "File of the kernels' facts");
+  command->add_option("--ask", ranker.ask, "Program `warpwright`: write the kernels' facts anew");
+  command->add_option("--excluded", ranker.excluded, "List of sources that no record may share");
+  command->add_option("--exclude", ranker.exclude,
+                      "Folders and files of benchmarks: write the list --excluded, and end");
+  command->add_option("--out", ranker.out, "File of the weights");
+  command->add_option("--report", ranker.report, "JSON file of replays: who finds what first");
+  command->add_option("--sessions", ranker.sessions,
+                      "Log of an evaluation, whose tasks and policies the report shows too");
+  command->add_option("--seed", ranker.seed, "Of the rows and features that a tree sees");
+}
+
 /// Runs `propose`: stdout carries only the protocol; stderr gets only failures.
 int propose(const Options &options) {
   auto config = load_config(options.config, settings_of(options, "eval"));
@@ -181,6 +198,8 @@ int run(int argc, char **argv) {
   add_report(app, report);
   TasksOptions tasks;
   add_tasks(app, tasks);
+  RankerOptions ranker;
+  add_ranker(app, ranker);
   for (const Stage &stage : kStages) {
     CLI::App *command = app.add_subcommand(stage.name, stage.help);
     add_options(*command, options);
@@ -204,11 +223,12 @@ int run(int argc, char **argv) {
       return run_stage(stage, options);
   if (*proposes)
     return propose(options);
-  const bool reports = app.got_subcommand("report");
-  const auto done = reports ? run_report(report) : run_tasks(tasks);
+  const std::string name = app.get_subcommands().front()->get_name();
+  const auto done = name == "report"   ? run_report(report)
+                    : name == "ranker" ? run_ranker(ranker)
+                                       : run_tasks(tasks);
   if (!done)
-    std::cerr << "warpwright-train " << (reports ? "report: " : "tasks: ") << describe(done.error())
-              << "\n";
+    std::cerr << "warpwright-train " << name << ": " << describe(done.error()) << "\n";
   return done ? kOk : kFailed;
 }
 

@@ -132,7 +132,6 @@ void each_table(auto &config, auto visit) {
         .read("temperature", rl.temperature, 0.01, 100)
         .read("bucket_temperature", rl.bucket_temperature, 0.001, 1000)
         .read("buckets", rl.buckets, 2, 1000)
-        .read("reward_clip", rl.reward_clip, 0.1, 1000)
         .read("confirm_above", rl.confirm_above, 1, 1e9)
         .read("analysis_weight", rl.analysis_weight, 0, 10)
         .read("best_of", rl.best_of, 1, 4096)

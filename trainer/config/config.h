@@ -80,7 +80,6 @@ struct RlConfig {
   double learning_rate = 1e-4, clip_low = 0.2, clip_high = 0.2, kl = 0.02, temperature = 1.0;
   double bucket_temperature = 0.5; ///< of the softmax over means of score buckets (exemplar choice)
   int buckets = 8;
-  double reward_clip = 3;       ///< in standard deviations, after rolling normalization
   double confirm_above = 3;     ///< larger speedups are measured again in a fresh worker
   double analysis_weight = 0.1; ///< of the supervised loss on analysis tokens
   int best_of = 1;              ///< advantages reward the best of this many answers; 1: each answer

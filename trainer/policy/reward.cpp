@@ -26,28 +26,6 @@ std::optional<double> plain_reward(const Measured &measured) {
   return speedup > 1 ? 1 + std::log(speedup) : speedup;
 }
 
-void RollingNormaliser::add(double reward) {
-  values_.push_back(reward);
-  if (values_.size() > window_)
-    values_.pop_front();
-}
-
-double RollingNormaliser::normalised(double reward) const {
-  if (values_.size() < 2)
-    return 0;
-  double mean = 0, squares = 0;
-  for (double value : values_)
-    mean += value / double(values_.size());
-  for (double value : values_)
-    squares += (value - mean) * (value - mean) / double(values_.size());
-  const double deviation = std::sqrt(squares);
-  return deviation < 1e-9 ? 0 : std::clamp((reward - mean) / deviation, -clip_, clip_);
-}
-
-void RollingNormaliser::set_values(const std::vector<double> &values) {
-  values_.assign(values.begin(), values.end());
-}
-
 namespace {
 
 /// Binomial coefficient C(n, k).
@@ -68,8 +46,25 @@ double gain_over(double own, std::vector<double> others, int count) {
   return gain / choices(int(others.size()), count);
 }
 
+/// Sum and count of a group's rewards.
+struct Total {
+  double sum = 0, count = 0;
+};
+
+Total total_of(const std::vector<GroupMember> &group) {
+  Total total;
+  for (const GroupMember &member : group)
+    if (member.reward) {
+      total.sum += *member.reward;
+      ++total.count;
+    }
+  return total;
+}
+
 std::vector<GroupMember> as_gains(const std::vector<GroupMember> &group, int best_of) {
   std::vector<GroupMember> gains = group;
+  if (best_of <= 1)
+    return gains;
   for (std::size_t i = 0; i < group.size(); ++i) {
     std::vector<double> others;
     for (std::size_t j = 0; j < group.size(); ++j)
@@ -83,22 +78,29 @@ std::vector<GroupMember> as_gains(const std::vector<GroupMember> &group, int bes
 
 } // namespace
 
-std::vector<double> group_advantages(const std::vector<GroupMember> &members, int best_of) {
-  const std::vector<GroupMember> group = best_of > 1 ? as_gains(members, best_of) : members;
-  double mean = 0, squares = 0, count = 0;
-  for (const GroupMember &member : group)
-    if (member.reward) {
-      mean += *member.reward;
-      ++count;
-    }
-  mean /= std::max(1.0, count);
-  for (const GroupMember &member : group)
-    if (member.reward)
-      squares += (*member.reward - mean) * (*member.reward - mean) / std::max(1.0, count);
-  const double deviation = std::sqrt(squares);
+double batch_spread(const std::vector<std::vector<GroupMember>> &groups, int best_of) {
+  double squares = 0, count = 0;
+  for (const std::vector<GroupMember> &members : groups) {
+    const std::vector<GroupMember> group = as_gains(members, best_of);
+    const Total total = total_of(group);
+    for (const GroupMember &member : group)
+      if (member.reward) {
+        squares += std::pow(*member.reward - total.sum / total.count, 2);
+        ++count;
+      }
+  }
+  return std::max(kLeastSpread, count > 0 ? std::sqrt(squares / count) : 0);
+}
+
+std::vector<double> group_advantages(const std::vector<GroupMember> &members, double spread,
+                                     int best_of) {
+  const std::vector<GroupMember> group = as_gains(members, best_of);
+  const Total total = total_of(group);
   std::vector<double> advantages;
   for (const GroupMember &member : group) {
-    double advantage = member.reward && deviation > 1e-9 ? (*member.reward - mean) / deviation : 0;
+    double advantage = 0;
+    if (member.reward && total.count > 1)
+      advantage = (*member.reward - (total.sum - *member.reward) / (total.count - 1)) / spread;
     if (member.is_cheat)
       advantage = std::min(advantage, -1.0);
     advantages.push_back(advantage);

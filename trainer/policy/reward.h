@@ -1,13 +1,13 @@
 // Rewards from verdicts, designed so that a lucky measurement or one huge speedup cannot dominate.
 //
 // The steps: conservative rounding (the end of the 95% interval nearer to 1, cut to two digits towards 1), logarithmic
-// compression of speedups, rolling normalization over the run's last rewards with clipping, and normalization within
-// the group of one prompt. A suspected cheat gets the lowest reward.
+// compression of speedups, and the distance from the other answers to the same prompt in units of the batch's spread.
+// That unit has a floor, because answers that differ by measurement noise alone must teach nothing. A suspected cheat
+// gets the lowest reward.
 #pragma once
 
 #include "trainer/records/record.h"
 
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -20,33 +20,22 @@ std::optional<double> conservative_speedup(const Measured &measured);
 /// nullopt: Unsupported, which says nothing. A suspected cheat counts as failed; see group_advantages().
 std::optional<double> plain_reward(const Measured &measured);
 
-/// Normalizes by the mean and deviation of the run's last rewards.
-class RollingNormaliser {
-public:
-  RollingNormaliser(double clip, std::size_t window = 1024) : clip_(clip), window_(window) {}
-  void add(double reward);
-  /// (reward - mean) / deviation, clipped to [-clip, clip]; 0 if fewer than two rewards or only equal ones are known.
-  double normalised(double reward) const;
-  double clip() const { return clip_; }
-  /// The rewards so far, for checkpoints.
-  std::vector<double> values() const { return {values_.begin(), values_.end()}; }
-  void set_values(const std::vector<double> &values);
-
-private:
-  double clip_;
-  std::size_t window_;
-  std::deque<double> values_;
-};
-
 struct GroupMember {
-  std::optional<double> reward; ///< normalized; nullopt: excluded
+  std::optional<double> reward; ///< nullopt: excluded
   bool is_cheat = false;
 };
 
-/// (reward - group's mean) / group's deviation; 0 for all if all are equal. A cheat gets at most -1.
+/// The unit of advantages: the root mean square of the rewards' distances from their group's mean, over all groups of a
+/// step, but at least kLeastSpread. @param best_of as in group_advantages()
+double batch_spread(const std::vector<std::vector<GroupMember>> &groups, int best_of = 1);
+/// A difference of rewards that measurement noise does not make: a quarter of the logarithm of the speedup.
+inline constexpr double kLeastSpread = 0.25;
+
+/// (reward - mean of the group's other rewards) / spread. A cheat gets at most -1. 0 for a group with one reward.
 /// @param best_of k in 1..members. With k > 1, a reward is replaced by the member's gain to the best of k answers, the
 /// mean of max(0, reward - best of k - 1 others) over all choices of others. This suits a caller that keeps the best of
 /// k.
-std::vector<double> group_advantages(const std::vector<GroupMember> &group, int best_of = 1);
+std::vector<double> group_advantages(const std::vector<GroupMember> &group, double spread,
+                                     int best_of = 1);
 
 } // namespace warpwright::trainer

@@ -2,12 +2,11 @@
 #include "trainer/records/record_book.h"
 
 #include "support/model/json.h"
-#include "support/process.h"
 #include "trainer/records/measured_json.h"
+#include "trainer/records/unpacked.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <sstream>
 
 namespace warpwright::trainer {
@@ -16,28 +15,14 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kFormatVersion = 1;
-constexpr std::chrono::minutes kUnpackLimit{5};
 constexpr std::pair<std::string_view, Split> kSplits[] = {
     {"training", Split::Training}, {"validation", Split::Validation}, {"held-out", Split::HeldOut}};
 
-Result<std::string> unpacked(const std::string &path, const std::string &program) {
-  auto run = run_captured({program, "-dc", "--", path}, "", kUnpackLimit);
-  if (!run)
-    return fail("cannot unpack " + path + ": " + describe(run.error()), "Install " + program);
-  if (run->status.code != 0)
-    return fail("cannot unpack " + path + ": " + run->errors);
-  return std::move(run->output);
-}
-
 Result<std::string> contents(const std::string &path) {
-  if (path.ends_with(".xz"))
-    return unpacked(path, "xz");
-  if (path.ends_with(".gz"))
-    return unpacked(path, "gzip");
-  std::ifstream input(path, std::ios::binary);
-  if (!input)
+  auto text = unpacked_text(path);
+  if (!text && !std::filesystem::exists(path))
     return fail("cannot read " + path, "Collect records first: warpwright-train collect");
-  return std::string(std::istreambuf_iterator<char>(input), {});
+  return text;
 }
 
 } // namespace

@@ -21,21 +21,10 @@ struct Attempt {
 };
 
 /// Advantage that the attempt would get as an additional answer of this group.
-double advantage_of(const Group &group, const Measured &attempt, const RollingNormaliser &rewards,
-                    int best_of) {
-  std::vector<GroupMember> members;
-  const auto add = [&](const Measured &measured) {
-    GroupMember member;
-    if (const auto reward = plain_reward(measured))
-      member.reward = rewards.normalised(*reward);
-    member.is_cheat = measured.outcome == model::Outcome::SuspectedCheat;
-    members.push_back(member);
-  };
-  for (const Candidate &candidate : group.candidates)
-    if (candidate.measured)
-      add(*candidate.measured);
-  add(attempt);
-  return group_advantages(members, best_of).back();
+double advantage_of(const Group &group, const Measured &attempt, double spread, int best_of) {
+  std::vector<GroupMember> members = members_of(group);
+  members.push_back(member_of(attempt));
+  return group_advantages(members, spread, best_of).back();
 }
 
 const std::vector<Case> &cases() {
@@ -63,7 +52,7 @@ Result<void> store_cheat(Learning &learning, const std::string &folder, const Ch
 Adversary::Adversary(const Config &config, Environment &environment)
     : config_(config), environment_(environment) {}
 
-Result<void> Adversary::step(const std::vector<Group> &groups, const RollingNormaliser &rewards,
+Result<void> Adversary::step(const std::vector<Group> &groups, double spread,
                              Learning &learning) {
   const auto device = environment_.device();
   if (!config_.rl.adversary || !learning.writes() || groups.empty() || !device)
@@ -90,7 +79,7 @@ Result<void> Adversary::step(const std::vector<Group> &groups, const RollingNorm
       fields["outcome"] = model::name(measured->outcome);
       fields["reward"] = reward;
       fields["advantage"] =
-          advantage_of(groups[i % groups.size()], *measured, rewards, config_.rl.best_of);
+          advantage_of(groups[i % groups.size()], *measured, spread, config_.rl.best_of);
       fields["rewarded"] = reward > 1; // more than the reward of the unchanged source
       if (measured->speedup)
         fields["speedup"] = measured->speedup->ratio;

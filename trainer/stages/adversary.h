@@ -23,7 +23,7 @@ public:
   /// process other than rank 0.
   /// @param groups measured groups; each case gets the advantage of an additional answer in one of them
   /// Errors: a full disk.
-  Result<void> step(const std::vector<Group> &groups, const RollingNormaliser &rewards,
+  Result<void> step(const std::vector<Group> &groups, double spread,
                     Learning &learning);
 
   /// Index of the next case; part of checkpoints.

@@ -34,7 +34,7 @@ public:
   Reinforcement(const Config &config, const Surroundings &surroundings, Workplace &place,
                 const std::vector<TaskVersions> &tasks, Learning &learning)
       : config_(config), surroundings_(surroundings), place_(place), tasks_(tasks),
-        learning_(learning), tried_(place.environment()), rewards_(config.rl.reward_clip),
+        learning_(learning), tried_(place.environment()),
         adversary_(config, place.environment()) {
     for (const TaskVersions &task : tasks_)
       shares_.push_back((shares_.empty() ? 0 : shares_.back()) + kLeastGain +
@@ -43,8 +43,6 @@ public:
 
   Result<void> prepare() {
     const nlohmann::json &state = learning_.model().state;
-    if (state.contains("rewards"))
-      rewards_.set_values(state.at("rewards"));
     adversary_.go_on_from(state.value("adversary", 0));
     TRY(tried_.take(state.value("tried", nlohmann::json::object()), tasks_));
     if (!learns()) {
@@ -64,13 +62,17 @@ public:
     metrics.answered_now();
     TRY(measure_groups(groups, place_.environment(), config_.environment.in_flight,
                        config_.rl.confirm_above, surroundings_.stop));
-    TRY(adversary_.step(groups, rewards_, learning_));
+    std::vector<std::vector<GroupMember>> members;
+    for (const Group &group : groups)
+      members.push_back(members_of(group));
+    const double spread = batch_spread(members, config_.rl.best_of);
+    TRY(adversary_.step(groups, spread, learning_));
     if (surroundings_.stop.stop_requested())
       return {}; // partly measured; the next start repeats the step
     metrics.measured_now();
     std::vector<Sequence> sequences;
-    for (Group &group : groups)
-      TRY(take(group, metrics, sequences));
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      TRY(take(groups[i], group_advantages(members[i], spread, config_.rl.best_of), metrics, sequences));
     if (sequences.empty() && learning_.world().size > 1)
       sequences.push_back(idle_sequence()); // the other processes wait for this one's gradients
     if (learns() && !sequences.empty())
@@ -79,8 +81,7 @@ public:
     fields["step"] = learning_.step();
     fields["variant"] = config_.rl.variant;
     last_note_ = metrics.note();
-    learning_.model().state = {{"rewards", rewards_.values()},
-                               {"tried", tried_.to_json()},
+    learning_.model().state = {{"tried", tried_.to_json()},
                                {"adversary", adversary_.next()}};
     return learning_.log("step", std::move(fields));
   }
@@ -140,26 +141,13 @@ private:
     return {};
   }
 
-  /// Turns a group's verdicts into advantages and adds the sequences to learn.
-  Result<void> take(Group &group, StepMetrics &metrics, std::vector<Sequence> &sequences) {
+  /// Notes a group's verdicts and adds the sequences to learn.
+  Result<void> take(Group &group, const std::vector<double> &advantages, StepMetrics &metrics,
+                    std::vector<Sequence> &sequences) {
     const TaskVersions &task = *group.task;
-    std::vector<GroupMember> members;
-    for (const Candidate &candidate : group.candidates) {
-      const auto reward = candidate.measured ? plain_reward(*candidate.measured) : std::nullopt;
-      if (reward)
-        rewards_.add(*reward);
-    }
-    for (const Candidate &candidate : group.candidates) {
-      GroupMember member;
-      const auto reward = candidate.measured ? plain_reward(*candidate.measured) : std::nullopt;
-      if (reward)
-        member.reward = rewards_.normalised(*reward);
-      member.is_cheat =
-          candidate.measured && candidate.measured->outcome == model::Outcome::SuspectedCheat;
-      members.push_back(member);
-      TRY(note(task.task, candidate, reward, metrics));
-    }
-    const std::vector<double> advantages = group_advantages(members, config_.rl.best_of);
+    for (const Candidate &candidate : group.candidates)
+      TRY(note(task.task, candidate,
+               candidate.measured ? plain_reward(*candidate.measured) : std::nullopt, metrics));
     if (!learns())
       return {};
     const std::vector<Exemplar> &known = **tried_.of(task.task);
@@ -280,7 +268,6 @@ private:
   const std::vector<TaskVersions> &tasks_;
   Learning &learning_;
   TriedVersions tried_;
-  RollingNormaliser rewards_;
   Adversary adversary_;
   Model reference_;
   std::vector<double> shares_; ///< cumulative weights of tasks

@@ -59,6 +59,17 @@ Result<void> TriedVersions::take(const nlohmann::json &json,
   return {};
 }
 
+GroupMember member_of(const Measured &measured) {
+  return {plain_reward(measured), measured.outcome == model::Outcome::SuspectedCheat};
+}
+
+std::vector<GroupMember> members_of(const Group &group) {
+  std::vector<GroupMember> members;
+  for (const Candidate &candidate : group.candidates)
+    members.push_back(candidate.measured ? member_of(*candidate.measured) : GroupMember{});
+  return members;
+}
+
 std::vector<Exemplar> some_of(const std::vector<Exemplar> &tried, std::mt19937_64 &random) {
   std::vector<Exemplar> some(tried.begin(), tried.begin() + !tried.empty());
   // Half of the draws add no version; in the other half, few versions are more likely than many.

@@ -5,6 +5,7 @@
 
 #include "trainer/network/checkpoint.h"
 #include "trainer/policy/builtin.h"
+#include "trainer/policy/reward.h"
 #include "trainer/stages/versions.h"
 
 #include <map>
@@ -43,6 +44,11 @@ struct Group {
   std::vector<Exemplar> exemplars;
   std::vector<Candidate> candidates;
 };
+
+/// A verdict, and the measured answers of a group, as advantages need them (policy/reward.h). An answer without a verdict
+/// is excluded.
+GroupMember member_of(const Measured &measured);
+std::vector<GroupMember> members_of(const Group &group);
 
 /// Random versions that a session in progress could have tried: the unchanged source and some others, often few.
 std::vector<Exemplar> some_of(const std::vector<Exemplar> &tried, std::mt19937_64 &random);

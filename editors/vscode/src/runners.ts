@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { Server } from './client';
 import { Runner, RunnerRequest, TestRunnerRequest } from './protocol';
 import { Settings, urlWithToken } from './settings';
+import { sshHosts } from './ssh_hosts';
 
 interface Known {
   name: string;
@@ -41,7 +42,8 @@ export class Runners {
   async choose(): Promise<void> {
     const known = this.known();
     const [url, device] = [this.settings.get('runner', ''), this.settings.get('device', '')];
-    type Item = vscode.QuickPickItem & { use?: { url: string; device: string }; command?: string };
+    type Item = vscode.QuickPickItem & { use?: { url: string; device: string }; command?: string; add?: string };
+    const hosts = sshHosts().map((host) => `ssh://${host}`).filter((host) => !known.some((runner) => runner.url === host));
     const mark = (isCurrent: boolean) => (isCurrent ? '$(check) ' : '');
     const items: Item[] = [
       { label: `${mark(!url && device !== 'cpu')}${kLocal}`, description: 'its GPU, else its CPU', use: { url: '', device: '' } },
@@ -49,6 +51,8 @@ export class Runners {
       ...known.map((runner) => ({
         label: `${mark(url === runner.url)}${runner.name}`, description: runner.url, use: { url: runner.url, device: device === 'cpu' ? '' : device },
       })),
+      ...(hosts.length ? [{ label: 'hosts of your ssh configuration', kind: vscode.QuickPickItemKind.Separator }] : []),
+      ...hosts.map((host) => ({ label: host.slice('ssh://'.length), description: `${host}: the runner is copied there and started`, add: host })),
       { label: '', kind: vscode.QuickPickItemKind.Separator },
       { label: '$(add) Add a runner…', command: 'warpwright.runner.add' },
       { label: '$(plug) Test the chosen runner', command: 'warpwright.runner.test' },
@@ -57,6 +61,8 @@ export class Runners {
     const chosen = await vscode.window.showQuickPick(items, { title: 'Warpwright: where kernels are measured', matchOnDescription: true });
     if (chosen?.command)
       await vscode.commands.executeCommand(chosen.command);
+    if (chosen?.add)
+      await this.add(chosen.add);
     if (!chosen?.use)
       return;
     await this.settings.set('device', chosen.use.device || undefined);
@@ -72,21 +78,25 @@ export class Runners {
     this.refresh(); // the server knows it now, too
   }
 
-  /** Address, token, certificate; tried; kept. What is wrong is said, and asked again where the user wants. */
-  async add(): Promise<void> {
+  /**
+   * Address, token, certificate; tried; kept. What is wrong is said, and asked again where the user wants.
+   * @param given the address that was chosen already, whose first question is left out
+   */
+  async add(given?: string): Promise<void> {
     let address: string | undefined;
     let token = '';
     let certificate: vscode.Uri | undefined;
     for (;;) {
-      address = await vscode.window.showInputBox({
-        title: 'Add a runner (1 of 3): address', value: address, ignoreFocusOut: true, placeHolder: 'gpu.example.org:4433',
-        prompt: 'HOST:PORT of `warpwright-runner serve --listen tls://...`, or unix:/path of a socket',
+      address = given ?? await vscode.window.showInputBox({
+        title: 'Add a runner (1 of 3): address', value: address, ignoreFocusOut: true, placeHolder: 'ssh://user@gpu.example.org',
+        prompt: 'ssh://HOST, slurm://PARTITION, docker://IMAGE or kubectl://POD, where the runner is copied to; HOST:PORT of `warpwright-runner serve --listen tls://...`; or unix:/path of a socket',
         validateInput: (text) => problemOfAddress(text.trim()),
       });
+      given = undefined;
       if (!address)
         return;
       address = address.trim();
-      if (!address.startsWith('unix:')) {
+      if (needsToken(address)) {
         const entered = await vscode.window.showInputBox({
           title: 'Add a runner (2 of 3): token', value: token, password: true, ignoreFocusOut: true,
           prompt: "A token of the runner's --token-file. It is kept in VS Code's secret storage, not in your settings.",
@@ -175,16 +185,23 @@ export class Runners {
 
 /** "HOST:PORT" or a URL of a kind that is understood; nothing that holds a token. */
 export function problemOfAddress(text: string): string | undefined {
-  if (/^unix:\/./.test(text))
+  if (/^unix:\/./.test(text) || kShells.test(text))
     return undefined;
   const host = text.replace(/^tls:\/\//, '');
   if (host.includes('@'))
     return 'The token is asked for next; leave it out here.';
-  return /^(\[[0-9a-fA-F:]+\]|[^:/?#\s]+):\d{1,5}$/.test(host) ? undefined : 'Write HOST:PORT, or unix:/path.';
+  return /^(\[[0-9a-fA-F:]+\]|[^:/?#\s]+):\d{1,5}$/.test(host) ? undefined : 'Write ssh://HOST, HOST:PORT, or unix:/path.';
+}
+
+/** Runners that are copied to their place and started: what lies on the way authenticates the user. */
+const kShells = /^(ssh|docker|kubectl):\/\/[^\s'"]+$|^slurm:\/\/[^\s'"]*$/;
+
+function needsToken(address: string): boolean {
+  return !address.startsWith('unix:') && !kShells.test(address);
 }
 
 export function urlOf(address: string, certificate: vscode.Uri | undefined): string {
-  if (address.startsWith('unix:'))
+  if (!needsToken(address))
     return address;
   const url = `tls://${address.replace(/^tls:\/\//, '')}`;
   return certificate ? `${url}?ca=${encodeURIComponent(certificate.fsPath).replace(/%2F/g, '/')}` : url;

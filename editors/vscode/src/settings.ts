@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 
 /** Settings that the server knows; the others are this client's own. */
-const serverSettings = ['runner', 'python', 'device', 'budget', 'maxVariants', 'policy', 'disabledRules', 'hover', 'inlayHints', 'standalone'];
+const serverSettings = ['runner', 'python', 'device', 'budget', 'maxVariants', 'policy', 'learn', 'disabledRules', 'hover', 'inlayHints', 'standalone'];
 
 export class Settings {
   /** The tokens that were handed out, to be kept out of logs. */

@@ -20,6 +20,8 @@ struct Offer {
 struct MoveKind {
   std::string_view name;
   bool is_template; ///< replaces the whole computation; the search tries templates first
+  std::string_view effect; ///< for people: "a tree in shared memory becomes warp shuffles"
+  std::string_view rule;   ///< the rule whose findings the move may remove; empty: none
   /// The offer for a kernel; the source must outlive it. Errors: the reason why the move is illegal.
   Result<Offer> (*offer)(const source::KernelSource &);
 };

@@ -6,31 +6,60 @@
 
 namespace warpwright::moves {
 
-/// Rows of name and `is_template`, in the order in which moves are proposed.
+/// Rows of name, `is_template`, effect and rule, in the order in which moves are proposed.
 #define WARPWRIGHT_MOVES(MOVE)                                                                     \
-  MOVE(gemm, true)                                                                                 \
-  MOVE(tiled_transpose, true)                                                                      \
-  MOVE(row_reduction, true)                                                                        \
-  MOVE(online_softmax, true)                                                                       \
-  MOVE(array_reduction, true)                                                                      \
-  MOVE(shared_tiling, true)                                                                        \
-  MOVE(float_literals, false)                                                                      \
-  MOVE(privatize_histogram, false)                                                                 \
-  MOVE(aggregate_atomics, false)                                                                   \
-  MOVE(shuffle_reduction, false)                                                                   \
-  MOVE(remap_threads, false)                                                                       \
-  MOVE(vectorize, false)                                                                           \
-  MOVE(grid_stride, false)                                                                         \
-  MOVE(coarsen, false)                                                                             \
-  MOVE(pad_shared, false)                                                                          \
-  MOVE(restrict_const, false)                                                                      \
-  MOVE(block_size, false)                                                                          \
-  MOVE(unroll, false)                                                                              \
-  MOVE(launch_bounds, false)
+  MOVE(gemm, true,                                                                                 \
+       "a naive matrix product becomes a double-buffered, register-tiled FP32 GEMM",               \
+       "uncoalesced-access")                                                                       \
+  MOVE(tiled_transpose, true,                                                                      \
+       "a transpose through a padded tile in shared memory, coalesced on both sides",              \
+       "uncoalesced-access")                                                                       \
+  MOVE(row_reduction, true,                                                                        \
+       "a sum, maximum or minimum over a row: a warp or a block per row, 16-byte loads, shuffles", \
+       "tree-reduction")                                                                           \
+  MOVE(online_softmax, true,                                                                       \
+       "a softmax of one thread per row: running maximum and sum in one pass, a warp or a "        \
+       "block per row", "uncoalesced-access")                                                      \
+  MOVE(array_reduction, true,                                                                      \
+       "the sum of an array: capped grid, 16-byte loads, shuffles, one atomic per block",          \
+       "tree-reduction")                                                                           \
+  MOVE(shared_tiling, true,                                                                        \
+       "a matrix product reads its operands through square tiles in shared memory",                \
+       "uncoalesced-access")                                                                       \
+  MOVE(float_literals, false,                                                                      \
+       "accidental double literals become float literals",                                         \
+       "double-arithmetic")                                                                        \
+  MOVE(privatize_histogram, false, "a block counts in shared memory first", "atomic-contention")   \
+  MOVE(aggregate_atomics, false, "one atomic per warp or per block", "atomic-contention")          \
+  MOVE(shuffle_reduction, false,                                                                   \
+       "a tree in shared memory becomes warp shuffles",                                            \
+       "tree-reduction")                                                                           \
+  MOVE(remap_threads, false,                                                                       \
+       "x and y swap roles, so that neighboring threads access neighboring elements",              \
+       "uncoalesced-access")                                                                       \
+  MOVE(vectorize, false,                                                                           \
+       "8- or 16-byte loads and stores, with a scalar tail and an alignment check",                \
+       "")                                                                                         \
+  MOVE(grid_stride, false, "a capped grid in which each thread loops one grid apart", "")          \
+  MOVE(coarsen, false, "several elements per thread, one block apart", "")                         \
+  MOVE(pad_shared, false,                                                                          \
+       "one more column in shared memory, against bank conflicts",                                 \
+       "bank-conflict")                                                                            \
+  MOVE(restrict_const, false,                                                                      \
+       "const and __restrict__ on pointers, so that loads may be cached and moved",                \
+       "missing-restrict")                                                                         \
+  MOVE(block_size, false,                                                                          \
+       "another block shape; the grid and dependent constants follow",                             \
+       "block-size")                                                                               \
+  MOVE(unroll, false, "#pragma unroll on the innermost loops", "")                                 \
+  MOVE(launch_bounds, false,                                                                       \
+       "the block size in __launch_bounds__, so that the compiler knows its registers",            \
+       "")
 
-#define WARPWRIGHT_DECLARE(name, is_template)                                                      \
+#define WARPWRIGHT_DECLARE(name, is_template, effect, rule)                                        \
   Result<Offer> offer_##name(const source::KernelSource &);
-#define WARPWRIGHT_ROW(name, is_template) {#name, is_template, offer_##name},
+#define WARPWRIGHT_ROW(name, is_template, effect, rule)                                            \
+  {#name, is_template, effect, rule, offer_##name},
 WARPWRIGHT_MOVES(WARPWRIGHT_DECLARE)
 
 const std::vector<MoveKind> &move_registry() {

@@ -2,19 +2,41 @@
 #include "generator/text/states/generator.h"
 
 #include "analysis/guard/guard.h"
-#include "generator/text/moves/move_kind.h"
+#include "generator/text/states/move_offers.h"
 #include "generator/text/states/open_states.h"
 
 #include <algorithm>
 
 namespace warpwright::states {
 
+namespace {
+
+std::vector<MoveOffer> offers_on(const source::KernelSource &source) {
+  std::vector<MoveOffer> offers;
+  for (const moves::MoveKind &kind : moves::move_registry()) {
+    const auto offer = kind.offer(source);
+    MoveOffer &one = offers.emplace_back(MoveOffer{&kind, {}, offer ? "" : offer.error().message});
+    if (offer)
+      for (const moves::Parameters &parameters : offer->choices)
+        one.choices.push_back({std::string(kind.name), parameters});
+  }
+  return offers;
+}
+
+} // namespace
+
+Result<std::vector<MoveOffer>> move_offers(const source::State &state) {
+  return analysis::guarded(analysis::kCommandLimits,
+                           [state]() -> Result<std::vector<MoveOffer>> {
+                             const auto source = TRY(source::KernelSource::open(state));
+                             return offers_on(source);
+                           });
+}
+
 std::vector<source::Move> legal_moves(const source::KernelSource &source) {
   std::vector<source::Move> moves;
-  for (const moves::MoveKind &kind : moves::move_registry())
-    if (const auto offer = kind.offer(source))
-      for (const moves::Parameters &parameters : offer->choices)
-        moves.push_back({std::string(kind.name), parameters});
+  for (const MoveOffer &offer : offers_on(source))
+    moves.insert(moves.end(), offer.choices.begin(), offer.choices.end());
   return moves;
 }
 

@@ -1,14 +1,12 @@
 // Implementation of the texts about captures.
 #include "server/cli/capture/report.h"
 
+#include "runner/capture/files/kernel_names.h"
 #include "support/model/verdict_text.h"
 #include "support/words.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cxxabi.h>
-#include <memory>
 #include <set>
 
 namespace warpwright::cli {
@@ -26,13 +24,6 @@ struct Row {
   std::uint64_t count = 0, timed = 0;
   double total_ns = 0;
 };
-
-std::string demangled(const std::string &name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : name;
-}
 
 /// "4x2": without the ones at the end.
 std::string dimensions_text(const Dimensions &dimensions) {
@@ -71,7 +62,7 @@ std::vector<Row> rows_of(const std::vector<ProcessFolder> &processes) {
   Rows rows;
   for (const ProcessFolder &process : processes) {
     for (const auto &[id, launch, runs] : process.launches)
-      rows.add(demangled(launch.kernel), dimensions_text(launch.grid),
+      rows.add(capture::demangled(launch.kernel), dimensions_text(launch.grid),
                dimensions_text(launch.block), runs);
     for (const auto &[id, copy, runs] : process.copies)
       rows.add(copy.direction == "fill" ? "[fill]"

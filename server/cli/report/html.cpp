@@ -2,6 +2,7 @@
 // table, diff and provenance. A banner says when nothing was measured on a GPU, and why.
 #include "server/cli/report/report.h"
 
+#include "server/cli/report/program_report.h"
 #include "server/cli/report/style.h"
 #include "server/cli/report/svg.h"
 #include "support/words.h"
@@ -244,6 +245,8 @@ std::string render_html(const Report &report) {
           "</p>" + banner(report);
   for (const Error &error : report.failures)
     html += "<div class='banner error'>" + escape_html(describe(error)) + "</div>";
+  if (report.program)
+    html += render_html(*report.program);
   if (report.kernels.size() > 1) {
     html += "<section><div class='scroll'><table><thead><tr><th>Kernel</th><th>Best "
             "variant</th><th class='n g'>Original"

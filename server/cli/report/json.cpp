@@ -1,6 +1,7 @@
 // JSON document of `warpwright optimize --json`. Values that were not measured are null.
 #include "server/cli/report/report.h"
 
+#include "server/cli/report/program_report.h"
 #include "support/model/json.h"
 
 namespace warpwright::cli {
@@ -119,14 +120,17 @@ Json render_json(const Report &report) {
     kernels.push_back(to_json(kernel));
   for (const Error &error : report.failures)
     failures.push_back(to_json(error));
-  return {{"version", report.version},
-          {"date", report.date},
-          {"command", report.command},
-          {"runner", report.runner},
-          {"device", report.device ? model::to_json(*report.device) : Json(nullptr)},
-          {"notes", report.notes},
-          {"failures", failures},
-          {"kernels", kernels}};
+  Json json = {{"version", report.version},
+               {"date", report.date},
+               {"command", report.command},
+               {"runner", report.runner},
+               {"device", report.device ? model::to_json(*report.device) : Json(nullptr)},
+               {"notes", report.notes},
+               {"failures", failures},
+               {"kernels", kernels}};
+  if (report.program)
+    json["program"] = render_json(*report.program);
+  return json;
 }
 
 } // namespace warpwright::cli

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ struct KernelReport {
   double seconds = 0; ///< wall time of the search
 };
 
+struct ProgramReport; // program_report.h
+
 struct Report {
   std::string version;
   std::string runner; ///< the runner's URL; empty: started by warpwright
@@ -68,6 +71,7 @@ struct Report {
   std::vector<Error>
       failures; ///< failures not of one kernel: unreadable files, no runner
   std::vector<KernelReport> kernels;
+  std::shared_ptr<const ProgramReport> program; ///< of --program; null: only kernels were optimized
 };
 
 /// Whether the device is a GPU, which can measure times.

@@ -13,6 +13,8 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import sshd  # noqa: E402
 ROOT = HERE.parents[2]
 BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/release/bin"
 NEOVIMS = [one for one in os.environ.get("WARPWRIGHT_NEOVIMS", shutil.which("nvim") or "").split(":") if one]
@@ -47,7 +49,7 @@ def can_try_modules():
 
 @unittest.skipUnless(NEOVIMS, "there is no nvim")
 class Neovim(unittest.TestCase):
-    def session(self, name, file, text, seconds=280):
+    def session(self, name, file, text, seconds=280, more=None):
         """Runs a session in every Neovim; returns the file as it was written at the end, or None."""
         for neovim in NEOVIMS:
             with self.subTest(neovim=neovim), tempfile.TemporaryDirectory() as folder:
@@ -60,6 +62,7 @@ class Neovim(unittest.TestCase):
                     "WARPWRIGHT": str(BIN / "warpwright"), "WARPWRIGHT_PLUGIN": str(plugin), "WARPWRIGHT_TESTS": str(HERE),
                     "WARPWRIGHT_FILE": str(folder / file), "NEOVIM": neovim, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
                     "WARPWRIGHT_CLANGD": shutil.which("clangd-22") or shutil.which("clangd") or ""}
+                environment |= more or {}
                 environment.pop("WARPWRIGHT_RUNNER_TOKEN", None)
                 run = subprocess.run([neovim, "--headless", "-n", "-u", str(HERE / name)], env=environment, cwd=folder,
                                      capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL)
@@ -77,6 +80,10 @@ class Neovim(unittest.TestCase):
             if shutil.which("clangd-22") or shutil.which("clangd"):
                 self.assertIn("hover of clangd too", said)
 
+    def test_the_language_server_alone_as_vim_lsp_enable_starts_it(self):
+        for said, _ in self.session("enable_session.lua", "saxpy.cu", saxpy()):
+            self.assertIn("lenses: true", said)
+
     @unittest.skipUnless(can_try_modules(), "python3 has no torch, or this build reads no Python")
     def test_a_python_module_from_opening_to_an_applied_variant(self):
         for _, applied in self.session("python_session.lua", "model.py", MODULE):
@@ -93,6 +100,17 @@ class Neovim(unittest.TestCase):
     def test_a_project_that_is_not_trusted_is_asked_about_before_anything_runs(self):
         for _ in self.session("trust_session.lua", "saxpy.cu", saxpy()):
             pass
+
+    @unittest.skipUnless(sshd.is_installed(), "there is no OpenSSH server")
+    def test_a_runner_behind_ssh_is_added_and_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = sshd.Sshd(folder)
+            try:
+                for _ in self.session("ssh_session.lua", "saxpy.cu", saxpy(), more=server.environment):
+                    pass
+            finally:
+                server.stop()
+            self.assertTrue(list(pathlib.Path(folder).glob("cache/warpwright/runner/*/warpwright-runner")))
 
     def test_options_runners_doctor_health_and_help(self):
         for _ in self.session("parts_session.lua", "saxpy.cu", saxpy()):

@@ -32,6 +32,12 @@ local function check_runners()
   assert(runners.problem_of('tls://secret@host:1'):match('token%-file'))
   assert(runners.problem_of('tcp://host:1'):match('tls://'))
   assert(not runners.problem_of('tls://host:1?token-file=/x@y') and not runners.problem_of('unix:/run/x'))
+  for _, url in ipairs({ 'ssh://me@gpu-box:2222', 'slurm://', 'slurm://gpu?host=login', 'docker://img', 'kubectl://ns/pod' }) do
+    assert(not runners.problem_of(url), url)
+  end
+  assert(runners.problem_of('ssh://') and runners.problem_of('ssh://a b'))
+  local hosts = runners.hosts_of({ '# Host no', 'Host gpu-box lab1', '  HostName 10.0.0.7', 'Host *.lab !x', 'host=last' })
+  assert(table.concat(hosts, ' ') == 'gpu-box lab1 last', table.concat(hosts, ' '))
   local offered = {}
   t.select('cpu', offered)
   vim.cmd('WarpwrightRunners')

@@ -87,18 +87,40 @@ end
 --- What is wrong with a URL that is to be kept; nil when nothing is.
 function M.problem_of(url)
   if url:match('^unix:') then return nil end
-  if not url:match('^tls://') then return 'write tls://HOST:PORT?ca=FILE&token-file=FILE, or unix:/path' end
+  for _, shell in ipairs({ '^ssh://[^%s\'"]+$', '^docker://[^%s\'"]+$', '^kubectl://[^%s\'"]+$', '^slurm://[^%s\'"]*$' }) do
+    if url:match(shell) then return nil end
+  end
+  if not url:match('^tls://') then
+    return 'write ssh://HOST, slurm://PARTITION, docker://IMAGE, kubectl://POD, tls://HOST:PORT?ca=FILE&token-file=FILE, or unix:/path'
+  end
   if url:match('^tls://[^/?]*@') then
     return 'a token in the URL would be kept where others may read it; put it into a file and write token-file=FILE'
   end
 end
 
-local function add()
-  vim.ui.input({ prompt = 'Runner (tls://HOST:PORT?ca=FILE&token-file=FILE): ', default = 'tls://' }, function(url)
-    if not url or url == '' or url == 'tls://' then return end
+--- Names after `Host` in the user's ssh configuration that are no patterns.
+function M.hosts_of(lines)
+  local hosts = {}
+  for _, line in ipairs(lines) do
+    for word in (line:match('^%s*[Hh][Oo][Ss][Tt][%s=]+(.*)$') or ''):gmatch('%S+') do
+      if word:match('^[%w_][%w._-]*$') and not vim.tbl_contains(hosts, word) then table.insert(hosts, word) end
+    end
+  end
+  return hosts
+end
+
+local function ssh_hosts()
+  local ok, lines = pcall(vim.fn.readfile, vim.fn.expand('~/.ssh/config'))
+  return ok and M.hosts_of(lines) or {}
+end
+
+local function add(given)
+  local input = given and function(_, on_confirm) on_confirm(given) end or vim.ui.input
+  input({ prompt = 'Runner (ssh://HOST or tls://HOST:PORT?ca=FILE&token-file=FILE): ', default = 'ssh://' }, function(url)
+    if not url or url == '' or url == 'ssh://' then return end
     local problem = M.problem_of(url)
     if problem then return vim.notify('Warpwright: ' .. problem, vim.log.levels.ERROR) end
-    local proposed = url:match('^tls://([^:/?]+)') or 'socket'
+    local proposed = url:match('^%a+://([^?]+)') or url:match('^%a+://') and 'cluster' or 'socket'
     vim.ui.input({ prompt = 'Name: ', default = proposed }, function(name)
       if not name or name == '' then return end
       local one = { name = name, url = url, device = '' }
@@ -146,7 +168,13 @@ function M.choose(name)
     local is_current = current and one.name == current.name
     table.insert(items, { text = describe(one, is_current), run = function() take(one) end })
   end
-  table.insert(items, { text = '  add a runner on another machine ...', run = add })
+  for _, host in ipairs(ssh_hosts()) do
+    local url = 'ssh://' .. host
+    if #vim.tbl_filter(function(one) return one.url == url end, M.all()) == 0 then
+      table.insert(items, { text = '  ' .. host .. '  (ssh: the runner is copied there and started)', run = function() add(url) end })
+    end
+  end
+  table.insert(items, { text = '  add a runner on another machine ...', run = function() add() end })
   if #saved.added > 0 then table.insert(items, { text = '  remove an added runner ...', run = remove }) end
   vim.ui.select(items, {
     prompt = 'Where to verify and measure',

@@ -1,0 +1,11 @@
+// Pages of the documentation, in an installation or beside a build. Thread: any.
+#pragma once
+
+#include <string>
+
+namespace warpwright::server {
+
+/// Path of a page ("rules.md"); empty if it is not there.
+std::string find_docs_page(const std::string &name);
+
+} // namespace warpwright::server

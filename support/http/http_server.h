@@ -1,0 +1,70 @@
+// HTTP/1.1 server without TLS for addresses of this machine or of a private network: metrics for
+// operators, the Model Context Protocol for agents on the same machine.
+//
+// A handler answers each request at once or later, as a whole or in parts. Slow peers, and those
+// beyond a limit, are dropped. Thread: the executor's.
+#pragma once
+
+#include "support/error.h"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace warpwright::http {
+
+using Headers = std::map<std::string, std::string>;
+
+struct Request {
+  std::string method; ///< "POST"
+  std::string target; ///< path without the query
+  Headers headers;    ///< names in lower case; of repeated fields the last
+  std::string body;
+
+  /// Empty: the request has no such field. @param name in lower case
+  const std::string &header(const std::string &name) const;
+};
+
+/// The answer to one request. An answer that is dropped unfinished ends the connection.
+class Answer {
+public:
+  virtual ~Answer() = default;
+  /// The whole answer. A HEAD request gets it without the body.
+  virtual void send(int status, const Headers &headers, std::string body) = 0;
+  /// Begins an answer in parts.
+  virtual void begin(int status, const Headers &headers) = 0;
+  virtual void write(std::string part) = 0;
+  virtual void end() = 0;
+  /// Sets a callback for a peer that disconnects before the answer is complete; called at most once.
+  virtual void on_lost(std::function<void()> lost) = 0;
+};
+
+using AnswerPtr = std::shared_ptr<Answer>;
+using Handler = std::function<void(const Request &, const AnswerPtr &)>;
+
+struct ServerLimits {
+  std::size_t body_bytes = 0; ///< of a request
+  std::size_t peers = 32;     ///< connections at a time; others are closed at once
+};
+
+class Server {
+public:
+  virtual ~Server() = default;
+  /// "127.0.0.1:9464", with the actual port if port 0 was requested.
+  virtual std::string address() const = 0;
+  /// Whether only processes of this machine can connect.
+  virtual bool is_loopback() const = 0;
+};
+
+/// Opens a server. @param where "HOST:PORT", "[::1]:9464"
+/// @param log called when connections cannot be accepted, and when they can again; may be empty
+/// Errors: an address that is not understood, or cannot be bound.
+Result<std::unique_ptr<Server>> listen(boost::asio::any_io_executor executor,
+                                       const std::string &where, const ServerLimits &limits,
+                                       Handler handler,
+                                       std::function<void(const std::string &)> log = {});
+
+} // namespace warpwright::http
