@@ -53,6 +53,7 @@ if [ -n "$bin" ]; then
   find server -name __pycache__ -prune -exec rm -rf {} +
   cp "$root"/docs/*.md server/share/doc/warpwright
   install -D -m 644 -t server/share/doc/warpwright/internals "$root"/docs/internals/*.md
+  install -D -m 644 -t server/share/doc/warpwright/rules "$root"/docs/rules/*.md
   install -D -m 644 -t server/share/warpwright "$bin"/../share/warpwright_runtime-*.whl
   for weights in policy.safetensors ranker.bin; do
     [ ! -f "$root/trainer/weights/$weights" ] || install -D -m 644 -t server/share/warpwright "$root/trainer/weights/$weights"

@@ -3,6 +3,7 @@
 //
 // The page shows verdicts of one device only, because readers would compare the times of two
 // devices. A GPU goes before the CPU backend.
+#include "server/cli/report/svg.h"
 #include "server/optimize/kernel_report.h"
 #include "support/words.h"
 
@@ -36,6 +37,11 @@ cli::KernelReport report_of(const ReportedKernel &reported, const std::string &d
 }
 
 } // namespace
+
+std::string roofline_of(const ReportedKernel &kernel) {
+  const auto device = device_of({kernel});
+  return device ? cli::roofline_plot(report_of(kernel, device->name), *device) : "";
+}
 
 std::string report_page(const std::vector<ReportedKernel> &kernels) {
   cli::Report report;
