@@ -41,9 +41,9 @@ std::vector<Instruction> instructions_of(const std::string &sass) {
     int length = 0;
     if (kernel.empty() || std::sscanf(line.c_str(), "/*%llx*/%n", &address, &length) != 1 || length == 0)
       continue;
-    std::string text = trimmed(line.substr(static_cast<std::size_t>(length)));
+    const std::string text = trimmed(line.substr(static_cast<std::size_t>(length)));
     if (!text.empty() && !text.starts_with("/*"))
-      instructions.push_back({kernel, address, text.substr(0, text.find(" /*"))});
+      instructions.push_back({kernel, address, trimmed(text.substr(0, text.find("/*")))});
   }
   return instructions;
 }

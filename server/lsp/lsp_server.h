@@ -32,7 +32,7 @@ struct LspEnvironment {
   std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
       missing_facts_edits;
   std::function<std::string(const std::vector<ReportedKernel> &)> report; ///< may be unset
-  std::function<std::string(const ReportedKernel &)> roofline;            ///< SVG; may be unset
+  std::function<std::string(const ReportedKernel &)> roofline; ///< SVG, drawn at once; may be unset
   /// Report of warpwright.optimize() about a class of a Python file. Called on a pool; may be unset.
   std::function<std::optional<regions::ModelReport>(const std::string &class_name,
                                                     const std::string &path)>

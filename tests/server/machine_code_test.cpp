@@ -28,7 +28,7 @@ TEST_CASE("each line of the source is followed by what comes from it") {
         "     |     ptx 2  mov.u32 %r1, 2;\n"
         "     |     ptx 3  st.global.u32 [%rd1], %r1;\n"
         "     |     sass 0000  MOV R1, 0x2 ;\n"
-        "     |     sass 0010  STG.E [R2], R1 ;  \n"
+        "     |     sass 0010  STG.E [R2], R1 ;\n"
         "   3 | }\n"
         "     |     ptx 4  ret;\n"
         "     |     sass 0020  EXIT ;\n");

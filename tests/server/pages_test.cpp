@@ -167,6 +167,6 @@ TEST_CASE("the machine code of both sides is on the page, linked to the source")
   CHECK(page.contains("     |     ptx 1  ret;\n"));
   const auto code = client.request("warpwright/details", {{"uri", kUri}, {"kernel", "scale"}});
   REQUIRE(code.has_value());
-  CHECK(code->at("after").at("rows") == Json{{0, 1, 1}});
+  CHECK(code->at("after").at("rows") == Json::parse("[[0, 1, 1]]"));
   CHECK(code->at("before").at("missing") == "there is no source");
 }

@@ -86,6 +86,10 @@ export class Server {
     return this.client;
   }
 
+  get wasStarted(): boolean {
+    return this.starting !== undefined;
+  }
+
   /** Starts the server unless it was started before. */
   ensureStarted(): Promise<void> {
     this.starting ??= this.start();

@@ -73,9 +73,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.pushSettings()),
     context.secrets.onDidChange(() => started.pushSettings()),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (['path', 'server'].some((name) => event.affectsConfiguration(`warpwright.${name}`)))
-        await started.restart();
-      else if (event.affectsConfiguration('warpwright'))
+      if (['path', 'server'].some((name) => event.affectsConfiguration(`warpwright.${name}`))) {
+        if (started.wasStarted)
+          await started.restart();
+      } else if (event.affectsConfiguration('warpwright'))
         await started.pushSettings();
       if (event.affectsConfiguration('warpwright.kernels') || event.affectsConfiguration('files.exclude') || event.affectsConfiguration('search.exclude'))
         kernels.forgetFiles();

@@ -27,7 +27,8 @@
 (defun session-action (&rest answers)
   "Choose a code action at point, and answer what it asks."
   (setq session-answers answers)
-  (cl-letf (((symbol-function 'completing-read) #'session-choose))
+  (cl-letf ((last-nonmenu-event ?a) ; a key, so that no menu is opened with the mouse
+            ((symbol-function 'completing-read) #'session-choose))
     (eglot-code-actions (point) (point) nil t)))
 
 (defun session-hover ()
