@@ -13,13 +13,13 @@ target_compile_options(warpwright_options INTERFACE
   -Wall -Wextra -Werror -Wno-missing-field-initializers -ffunction-sections -fdata-sections)
 # libstdc++ 12 marks its own std::get_temporary_buffer deprecated and calls it from std::stable_sort.
 target_compile_options(warpwright_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
-target_compile_definitions(warpwright_options INTERFACE
-  BOOST_ASIO_NO_DEPRECATED WARPWRIGHT_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(warpwright_options INTERFACE BOOST_ASIO_NO_DEPRECATED)
 target_link_options(warpwright_options INTERFACE -Wl,--gc-sections)
 find_program(WARPWRIGHT_LLD NAMES ld.lld-22 ld.lld)
 if(WARPWRIGHT_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_link_options(warpwright_options INTERFACE -fuse-ld=lld)
 endif()
+include(cmake/portable.cmake)
 if(WARPWRIGHT_SANITIZE)
   target_compile_options(warpwright_options INTERFACE -fsanitize=${WARPWRIGHT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(warpwright_options INTERFACE -fsanitize=${WARPWRIGHT_SANITIZE})
@@ -106,10 +106,12 @@ function(warpwright_source_headers target)
   warpwright_headers(${target} ${folders})
 endfunction()
 
-# warpwright_program(name SOURCES... LINKS targets...)
+# warpwright_program(name SOURCES... LINKS targets...): a program that looks for libraries in the
+# system's folders only, not in those of this machine's toolchain.
 function(warpwright_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
   target_link_libraries(${name} PRIVATE warpwright_options ${arg_LINKS})
   warpwright_source_headers(${name})
 endfunction()

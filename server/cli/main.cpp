@@ -8,6 +8,7 @@
 #include "server/kernelbench/bench_options.h"
 #include "server/lsp/lsp_main.h"
 #include "server/policy_choice.h"
+#include "support/build/build_description.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -326,7 +327,7 @@ std::vector<std::string> take_program(int &argc, char **argv) {
 int run(int argc, char **argv) {
   CLI::App app("Faster CUDA kernels, each verified and measured before it is offered",
                "warpwright");
-  app.set_version_flag("--version", std::string("warpwright ") + WARPWRIGHT_VERSION);
+  app.set_version_flag("--version", version_line("warpwright"));
   app.require_subcommand(1);
   app.footer(kFooter);
   Options options;
