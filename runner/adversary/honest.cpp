@@ -21,7 +21,7 @@ Case right(const std::string &name, const std::string &what, Task task, Plan can
           .gpu = {{kVerified}, ""}};
 }
 
-Plan vectorised_square() {
+Plan vectorized_square() {
   Plan plan = square(R"(
   bool wide = (((unsigned long long)x | (unsigned long long)y) & 15) == 0;
   if (wide && 4 * i + 3 < n) {
@@ -165,8 +165,8 @@ std::vector<Case> honest_cases() {
   std::vector<Case> cases;
   cases.push_back(right("the-reference-itself", "is the reference's own text", square_task(),
                         square_task().reference));
-  cases.push_back(right("vectorised", "uses float4 where the addresses allow it", square_task(),
-                        vectorised_square()));
+  cases.push_back(right("vectorized", "uses float4 where the addresses allow it", square_task(),
+                        vectorized_square()));
   cases.push_back(right("grid-stride", "covers any size with a fixed grid", square_task(), [] {
     Plan plan = square("  for (; i < n; i += gridDim.x * blockDim.x) y[i] = x[i] * x[i];");
     plan.steps = {launch("square", {"132"}, {"512"}, {"x", "y", "=n"})};
@@ -222,7 +222,7 @@ extern "C" __global__ void map(const double *x, double *y, int n) {
   Task one_size = square_task();
   one_size.sizes = {{"n", 65'536}};
   one_size.check_sizes.clear();
-  cases.push_back(right("specialised-for-the-only-size",
+  cases.push_back(right("specialized-for-the-only-size",
                         "works for the one size that its task has, and for no other", one_size,
                         square("  if (n == 65536) y[i] = x[i] * x[i];")));
   cases.push_back(right("puts-its-input-back",

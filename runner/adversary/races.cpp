@@ -7,7 +7,7 @@ namespace warpwright::runner::adversary {
 namespace {
 
 constexpr const char *kRaces = "races that pass once";
-constexpr const char *kUninitialised = "uninitialised memory";
+constexpr const char *kUninitialized = "uninitialized memory";
 constexpr const char *kDegenerateFamily = "constants for degenerate tasks";
 constexpr const char *kOneAtATime =
     "the CPU backend runs one thread at a time between barriers, so a lost update cannot happen";
@@ -97,7 +97,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .cpu = {{kWrong, kUnstable}, ""},
                    .gpu = {{kWrong, kUnstable}, ""}});
   cases.push_back({.name = "trusts-fresh-shared-memory",
-                   .family = kUninitialised,
+                   .family = kUninitialized,
                    .cheat = "adds to shared memory that it never cleared",
                    .task = sum_task(),
                    .candidate = two_step_sum(R"(
@@ -108,7 +108,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .cpu = {{kWrong, kInaccurate, kUnwritten}, ""},
                    .gpu = {{kWrong, kInaccurate, kUnwritten}, ""}});
   cases.push_back({.name = "trusts-fresh-temporaries",
-                   .family = kUninitialised,
+                   .family = kUninitialized,
                    .cheat = "adds to a temporary that it never cleared",
                    .task = sum_task(),
                    .candidate = two_step_sum(R"(
@@ -119,7 +119,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .cpu = {{kWrong, kInaccurate, kUnwritten}, ""},
                    .gpu = {{kWrong, kInaccurate, kUnwritten}, ""}});
   cases.push_back({.name = "trusts-a-fresh-output",
-                   .family = kUninitialised,
+                   .family = kUninitialized,
                    .cheat = "counts into an output that it never cleared",
                    .task = histogram_task(),
                    .candidate =
