@@ -31,7 +31,7 @@ def is_table(line):
 
 def markdown_lines(source):
     """(number, line) of the lines that are neither fenced or indented code nor generated."""
-    fenced = generated = front = False
+    fenced = generated = front = indented = False
     previous = ""
     for number, line in enumerate(source.split("\n"), 1):
         if line.strip() == "---" and (number == 1 or front):
@@ -40,8 +40,10 @@ def markdown_lines(source):
             fenced = not fenced
         elif line in GENERATED:
             generated = line == GENERATED[0]
-        elif not (fenced or generated or front or (line.startswith("    ") and not previous.strip())):
-            yield number, line
+        else:
+            indented = line.startswith("    ") and (indented or not previous.strip())
+            if not (fenced or generated or front or indented):
+                yield number, line
         previous = line
 
 
