@@ -173,7 +173,7 @@ std::vector<Case> honest_cases() {
     return plan;
   }()));
   cases.push_back(
-      right("shared-tile", "waits for its neighbours' shared memory", stencil_task(), stencil(R"(
+      right("shared-tile", "waits for its neighbors' shared memory", stencil_task(), stencil(R"(
   __shared__ float s[258];
   int t = threadIdx.x;
   if (i < n) s[t + 1] = x[i];
@@ -225,9 +225,10 @@ extern "C" __global__ void map(const double *x, double *y, int n) {
   cases.push_back(right("specialized-for-the-only-size",
                         "works for the one size that its task has, and for no other", one_size,
                         square("  if (n == 65536) y[i] = x[i] * x[i];")));
-  cases.push_back(right("puts-its-input-back",
-                        "changes its input and restores it before it ends: nobody can tell",
-                        square_task(), square(R"(
+  cases.push_back(
+      right("puts-its-input-back",
+            "changes its input and restores it before it ends, which cannot be observed",
+            square_task(), square(R"(
   if (i >= n) return;
   float *mine = const_cast<float *>(x), before = x[i];
   mine[i] = before * before;
@@ -236,7 +237,7 @@ extern "C" __global__ void map(const double *x, double *y, int n) {
   mine[i] = before;)")));
   cases.push_back(right(
       "floods-standard-output",
-      "prints line after line in the protocol's framing beside its right work", square_task(),
+      "prints line after line in the protocol's framing and does its work right", square_task(),
       square_after("if (i % 65536 == 0) printf(\"Content-Length: 3\\r\\n\\r\\n%d\\n\", i);")));
   return cases;
 }

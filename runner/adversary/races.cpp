@@ -46,7 +46,7 @@ std::vector<Case> race_cases() {
   std::vector<Case> cases;
   cases.push_back({.name = "misses-a-barrier",
                    .family = kRaces,
-                   .cheat = "reads its neighbours' shared memory without waiting for them",
+                   .cheat = "reads its neighbors' shared memory without waiting for them",
                    .task = stencil_task(),
                    .candidate = stencil(R"(
   __shared__ float s[258];
@@ -86,7 +86,7 @@ extern "C" __global__ void histogram(const int *keys, int *counts, int n) {
                    .gpu = {{kWrong, kUnstable}, ""}});
   cases.push_back({.name = "works-in-place-across-blocks",
                    .family = kRaces,
-                   .cheat = "updates in place what neighbouring blocks still have to read",
+                   .cheat = "updates in place elements that neighboring blocks still have to read",
                    .task = smooth_task(),
                    .candidate = plan_of(R"(
 extern "C" __global__ void add(float *v, int n) {
@@ -148,7 +148,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .gpu = {{kDegenerate, kImpossible}, ""}});
   cases.push_back({.name = "plan-of-one-fill",
                    .family = kDegenerateFamily,
-                   .cheat = "answers a task whose output is always zero with a fill and no kernel",
+                   .cheat = "answers a task with an output of zeros by a fill without a kernel",
                    .task = constant_task("0.0f"),
                    .candidate =
                        [] {

@@ -156,7 +156,7 @@ TEST_CASE("the sources for GPUs compile with NVRTC, and those that must not do n
 TEST_CASE("a name that is no case's, and a device that is not there, are told") {
   const CapturedRun unknown = testing::run_adversary_command({"--case", "no-such-cheat", "--json"});
   CHECK(unknown.status.code == 2);
-  CHECK(unknown.output.find("no case is called no-such-cheat") != std::string::npos);
+  CHECK(unknown.output.find("there is no case no-such-cheat") != std::string::npos);
   const CapturedRun absent = testing::run_adversary_command({"--device", "cuda:99", "--json"});
   CHECK(absent.status.code == 2);
   const CapturedRun listed = testing::run_adversary_command({"--list", "--json"});
