@@ -45,7 +45,7 @@ std::string Drawing::text() const {
   if (rotation)
     text += ", rotated by " + std::to_string(rotation);
   if (part_seed)
-    text += ", a part drawn anew";
+    text += ", a part drawn again";
   return text;
 }
 

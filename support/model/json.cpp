@@ -159,9 +159,9 @@ Result<void> check_files(const TorchModule &module) {
   };
   for (const auto &[path, text] : module.files)
     if (!stays_inside(path) || path == module.path)
-      return fail("the torch module's file '" + path + "' has no path of its own below one folder");
+      return fail("the torch module's file '" + path + "' has no unique path below one folder");
   if (!module.files.empty() && !stays_inside(module.path))
-    return fail("the torch module has other files, and no path of its own among them");
+    return fail("the torch module has other files, and no unique path among them");
   return {};
 }
 
