@@ -1,7 +1,9 @@
-// Contents of buffers before launches, as statistics: contents.jsonl, and the list of launches to look at.
+// Contents of buffers before launches, as statistics: contents.jsonl, and the list of launches to
+// look at.
 //
-// Contents are seen in a second run of the program, in the folder "contents" of the capture. The command line writes
-// wanted.jsonl there, and the library reads it. Values themselves are not kept. Thread: values, any.
+// Contents are seen in a second run of the program, in the folder "contents" of the capture. The
+// command line writes wanted.jsonl there, and the library reads it. Values themselves are not kept.
+// Thread: values, any.
 #pragma once
 
 #include "runner/capture/files/capture_files.h"
@@ -41,7 +43,8 @@ std::string to_line(const SeenBuffer &buffer);
 /// Errors: the file cannot be read, or has another form; with the path.
 Result<std::vector<WantedLaunch>> read_wanted(const std::filesystem::path &file);
 
-/// The buffers that a capture has seen in all its processes. A missing folder has none. Errors: as read_wanted.
+/// The buffers that a capture has seen in all its processes. A missing folder has none. Errors: as
+/// read_wanted.
 Result<std::vector<SeenBuffer>> read_contents(const std::filesystem::path &capture);
 
 } // namespace warpwright::capture
