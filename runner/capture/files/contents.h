@@ -22,6 +22,9 @@ struct WantedLaunch {
   std::uint64_t run = 0; ///< which of them, from 0
 };
 
+/// Quantiles of a distribution, its least and its greatest value among them.
+inline constexpr std::size_t kQuantiles = 33;
+
 /// Quantiles of a buffer's elements.
 struct ElementStatistics {
   std::string order; ///< "sorted": ascending; "permutation": each integer between the least and the greatest once; ""
