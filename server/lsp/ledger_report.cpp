@@ -5,6 +5,7 @@
 // devices. A GPU goes before the CPU backend.
 #include "server/cli/report/svg.h"
 #include "server/optimize/kernel_report.h"
+#include "support/version.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ std::string roofline_of(const ReportedKernel &kernel) {
 
 std::string report_page(const std::vector<ReportedKernel> &kernels) {
   cli::Report report;
-  report.version = WARPWRIGHT_VERSION;
+  report.version = version();
   report.command = "an editor";
   report.date = utc_now();
   report.device = device_of(kernels);
