@@ -42,10 +42,15 @@ def output_of(*command):
     return run.stdout
 
 
-def cached_value(build, name):
-    """A value in the cache of a CMake build."""
+def optional_value(build, name, default):
+    """A value in the cache of a CMake build, or the default if it is absent or empty."""
     found = re.search(rf"(?m)^{name}:\w+=(.+)$", (build / "CMakeCache.txt").read_text())
-    return found[1] if found else fail(f"{build} is no build folder of CMake")
+    return found[1] if found else default
+
+
+def cached_value(build, name):
+    """A value in the cache of a CMake build; its absence is an error."""
+    return optional_value(build, name, None) or fail(f"{build} is no build folder of CMake with {name}")
 
 
 def source_of(build):
