@@ -221,12 +221,15 @@ void add_capture(CLI::App &app, Options &all) {
                                     "Record for this time from the first CUDA call on, as 60s; "
                                     "the program goes on afterwards")
                        ->check(duration_validator());
+  auto *contents = command->add_flag("--contents", all.capture.contents,
+                                     "Run the program once more, to see what its buffers hold: statistics are kept, "
+                                     "no values");
   auto *list =
       command->add_flag("--list", all.capture.list, "Print the captures in the cache folder");
   auto *remove = command->add_option("--delete", all.capture.remove,
                                      "Delete the capture of this name in the cache folder");
-  list->excludes(out)->excludes(duration)->excludes(remove);
-  remove->excludes(out)->excludes(duration);
+  list->excludes(out)->excludes(duration)->excludes(contents)->excludes(remove);
+  remove->excludes(out)->excludes(duration)->excludes(contents);
   command->footer("The exit code is that of the program; 127: it cannot be started.");
 }
 

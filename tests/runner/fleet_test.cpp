@@ -172,7 +172,7 @@ TEST_CASE("a client whose queue was lost with a verdict in it sends its job agai
   client->kill(SIGSTOP);
   remove_queue(url, fleet::replies_queue("lost"));
   runner = start_runner(url, /*pipe_stderr=*/true);
-  CHECK(says(runner->release_stderr(), "nobody waits for a verdict"));
+  CHECK(says(runner->release_stderr(), "the verdict has no more waiting clients"));
   CHECK(!fs::file_size(log));
   client->kill(SIGCONT);
   CHECK(client->wait().code == 0);
