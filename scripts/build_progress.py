@@ -5,8 +5,8 @@ usage: scripts/build_progress.py LABEL -- NINJA_COMMAND...
 
 LABEL: 311 of 575, 4 min, about 5 min left
 
-A terminal shows one line that is redrawn; a log gets a line for each minute. Compiler messages and failed commands are passed on. The exit
-code is ninja's.
+A terminal shows one line that is redrawn; a log gets a line for each minute. Compiler messages and
+failed commands are passed on. The exit code is ninja's.
 """
 import os
 import re

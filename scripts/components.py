@@ -1,8 +1,9 @@
-"""Software of others inside the packages, found in a finished build. For notices.py, sbom.py and wheel.py.
+"""Software of others inside the packages, as found in a finished build.
 
-Nothing is listed by hand: the archives come from the link commands and the headers from the compiler's dependency log, both of which
-ninja keeps, and dpkg knows which package each file belongs to. packaging/components.toml has the name and the license of each package; a
-package that it lacks is an error, so that nothing is shipped unnamed.
+For notices.py, sbom.py and wheel.py. The archives come from the link commands and the headers from
+the compiler's dependency log, both of which ninja keeps, and dpkg knows which package each file
+belongs to. packaging/components.toml has the name and the license of each package. A package that
+it lacks is an error, so that each shipped package is named.
 """
 import dataclasses
 import json

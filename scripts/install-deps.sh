@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Installs what the build, the demo and the tests need from Debian 12's own archives (bookworm and bookworm-security), and, as the one
-# thing that Debian does not have, tree-sitter's grammar of Python: an npm package of a fixed version and checksum, put into
-# build/dependencies. Where there is no npm, Debian's npm is installed for it. Does nothing when all of it is there. Needs root or sudo
-# to install.
+# Installs the packages that the build, the demo and the tests need from Debian 12's own archives
+# (bookworm and bookworm-security). Debian does not have tree-sitter's grammar of Python: it is an
+# npm package of a fixed version and checksum, put into build/dependencies. If npm is missing,
+# Debian's npm is installed for it. Does nothing if all of it is there. Needs root or sudo to install.
 #
-# Usage: scripts/install-deps.sh [demo|test]    demo: only what builds the demo's programs; test, the default: all
+# Usage: scripts/install-deps.sh [demo|test]
+#   demo   only the packages that build the demo's programs
+#   test   all; the default
 #
-# Left out: the CUDA toolkit and the GPU driver. Both are optional: found when present, said when not
-# (`warpwright doctor`).
+# It does not install the CUDA toolkit and the GPU driver. Both are optional (`warpwright doctor`).
 set -euo pipefail
 
 purpose=${1:-test}

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Checks that a release can be made, and writes what accompanies its packages. `make release` calls both.
+"""Checks that a release can be made, and writes the files that accompany its packages.
 
 usage: scripts/release.py check [REPOSITORY]
        scripts/release.py write BUILD_DIR PACKAGES_DIR [REPOSITORY]
 
-REPOSITORY is the URL of the repository on GitHub, where the release is published; by default that of packaging/project.toml.
+`make release` calls both. REPOSITORY is the URL of the repository on GitHub, where the release is
+published; by default that of packaging/project.toml.
 
-check    refuses a tree with changes that are not committed, and a version that CHANGELOG.md does not describe
-write    refuses packages that are missing, or programs of another commit. PACKAGES_DIR gets release-notes.md, and in release/ the files to
-         send: mason/package.yaml for Mason's registry, nvim-lspconfig/warpwright.lua and conda/recipe.yaml
+check    refuses a tree with changes that are not committed, and a version that CHANGELOG.md does
+         not describe
+write    refuses packages that are missing, or programs of another commit. PACKAGES_DIR gets
+         release-notes.md, and in release/ the files to send: mason/package.yaml for Mason's
+         registry, nvim-lspconfig/warpwright.lua and conda/recipe.yaml
 """
 import pathlib
 import re

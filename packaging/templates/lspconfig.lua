@@ -3,7 +3,7 @@
 --- @REPOSITORY@
 ---
 --- Warpwright finds faster versions of CUDA kernels and PyTorch modules, verified and measured.
---- It runs beside clangd and a Python server: it offers no completion, navigation or formatting.
+--- It runs together with clangd and a Python server, and offers no completion or navigation.
 
 ---@type vim.lsp.Config
 return {

@@ -1,9 +1,11 @@
-"""The programs of the archive on an older system: Debian 11's C library, in a root folder that holds nothing else of a system.
+"""The programs of the archive on an older system: Debian 11's C library.
 
 usage: old_glibc_test.py PACKAGES_DIR CACHE_DIR [unittest's arguments]
 
-The library is Debian's package libc6, fetched by apt from the mirror that this machine uses, into CACHE_DIR. The root folder is entered by
-chroot in a user namespace. Skipped, with the reason, where the archive was not made, or the package or the namespace cannot be had.
+The root folder holds no other part of a system and is entered by chroot in a user namespace. The
+library is Debian's package libc6, fetched by apt from the mirror that this machine uses, into
+CACHE_DIR. Skipped, with the reason, if the archive was not made, the package cannot be fetched or
+the machine gives no namespace.
 """
 import os
 import pathlib

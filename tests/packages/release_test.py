@@ -1,5 +1,7 @@
-"""What accompanies packages: commit and date in programs and archives, bills of materials, release notes, files for package managers; and the
-progress of a build. Works in folders of its own, without packages.
+"""Files that accompany packages, and the progress of a build.
+
+Commit and date in programs and archives, bills of materials, release notes, files for package
+managers. Works in temporary folders, without packages.
 """
 import hashlib
 import importlib

@@ -1,8 +1,10 @@
-"""Each program and library of each package starts with the C library that the packages promise, and needs no other library.
+"""Each program and library of each package starts with the C library that the packages promise.
 
+It also needs no other library, and names no folder to search for libraries.
 usage: symbols_test.py PACKAGES_DIR STUBS_DIR COMPILER [unittest's arguments]
 
-STUBS_DIR has the stub libraries that the build links against (scripts/glibc_stubs.py); its name ends with the version.
+STUBS_DIR has the stub libraries that the build links against (scripts/glibc_stubs.py); its name
+ends with the version.
 """
 import pathlib
 import subprocess
