@@ -1,8 +1,9 @@
 // `export --chat`: trajectories of `serve` as supervised data, or as pairs for preference learning.
 //
-// A line is {"messages": [system, user, .., assistant], "task", "speedup"} for supervised trainers, or {"prompt", "chosen",
-// "rejected", "task"} for preference trainers (both are TRL's conversational forms). Only verified answers are examples;
-// answers that were host code, other splits and excluded sources are left out. Thread: main.
+// A line is {"messages": [system, user, .., assistant], "task", "speedup"} for supervised trainers,
+// or {"prompt", "chosen", "rejected", "task"} for preference trainers (both are TRL's
+// conversational forms). Only verified answers are examples; answers that were host code, other
+// splits and excluded sources are left out. Thread: main.
 #pragma once
 
 #include "support/error.h"

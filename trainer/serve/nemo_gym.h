@@ -1,4 +1,5 @@
-// The protocol of NeMo Gym's resources servers (github.com/NVIDIA-NeMo/Gym, base_resources_server.py, August 2026).
+// The protocol of NeMo Gym's resources servers (github.com/NVIDIA-NeMo/Gym,
+// base_resources_server.py, August 2026).
 //
 //   POST /verify {"responses_create_params", "response", "task_id" or "verifier_metadata": {"task_id"}}
 //        -> the body with "reward" and, where nothing was measured, "mask_sample": true, "failure_kind",
@@ -26,10 +27,12 @@ private:
   EnvironmentService &service_;
 };
 
-/// Text of the assistant's messages in a response of OpenAI's responses API. nullopt: there is none.
+/// Text of the assistant's messages in a response of OpenAI's responses API. nullopt: there is
+/// none.
 std::optional<std::string> assistant_text(const nlohmann::json &response);
 
-/// Mean, least and largest reward of verify responses whose samples count: {"count", "mean/reward", ..}.
+/// Mean, least and largest reward of verify responses whose samples count: {"count", "mean/reward",
+/// ..}.
 nlohmann::json reward_metrics(const nlohmann::json &verify_responses);
 
 } // namespace warpwright::trainer
