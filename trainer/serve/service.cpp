@@ -161,7 +161,9 @@ nlohmann::json EnvironmentService::state(const ServeSession &session) const {
 
 void EnvironmentService::forget(const ServeSession &session) {
   const auto found = episodes_.find(key_of(session, session.episode));
-  if (!session.episode.empty() && found != episodes_.end() && found->second->waiting.empty())
+  if (session.episode.empty() || found == episodes_.end() || !found->second->waiting.empty())
+    return;
+  if (const auto owner = found->second->session.lock(); !owner || owner.get() == &session)
     episodes_.erase(found);
 }
 
