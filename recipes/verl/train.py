@@ -1,7 +1,7 @@
 """GRPO's groups with LoRA on the contrastive prompts of a service, by verl: its command line, from grpo.toml.
 
     pip install -r recipes/verl/requirements.txt
-    python3 recipes/common/dataset.py --form verl --seeds 4 --to prompts.jsonl
+    python3 recipes/common/dataset.py --form verl --seeds 4 --to prompts.json
     WARPWRIGHT_URL=http://127.0.0.1:8000 python3 recipes/verl/train.py trainer.total_epochs=1
 
 Further overrides may follow; `--dry-run` first prints the command only.
