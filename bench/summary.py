@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Keeps bench/results/summary.json and the tables that docs/results.md and docs/internals/measuring.md make of it.
+"""Keeps bench/results/summary.json and the table in docs/results.md that shows it.
 
-usage: bench/summary.py merge ENTRIES.json...   put new measurements in, by key, and write the tables anew
-       bench/summary.py table                   write the tables anew
-       bench/summary.py check                   fail when a table is not what summary.json gives
-       bench/summary.py targets                 fail when a value misses its target
+usage: bench/summary.py merge ENTRIES.json...   add measurements, replacing those of the same key, and write the table
+       bench/summary.py table                   write the table
+       bench/summary.py check                   fail if the table differs from summary.json
+       bench/summary.py targets                 fail if a value misses its target
 
-An entry is {"key", "value", "low", "high", "unit", "target", "command", "gpu", "commit", "date"}; low, high, target
-and gpu may be null. A target is text: ">= 1.4", "<= 100", "> 1"; what the project promises of its runner is in PROMISES
-and cannot be entered with another target. Standard library only.
+An entry is {"key", "value", "low", "high", "unit", "target", "command", "gpu", "commit", "date"}.
+low, high, target and gpu may be null. A target is text: ">= 1.4", "<= 100", "> 1". PROMISES has the
+project's promises about its runner, which cannot be entered with another target. Standard library
+only.
 """
 import json
 import operator
@@ -19,12 +20,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
-# The documents with a table between the two marks, and which keys each shows.
-RUNNER_KEYS = ("adversary.", "fault.", "honesty.", "runner.", "throughput.")
-TABLES = {"docs/results.md": ("",), "docs/internals/measuring.md": RUNNER_KEYS}
-# Drawn by bench/honesty/plots.py; docs/internals/measuring.md shows those that are there.
-PLOTS = {"measuring_aa": "A/A pairs: ratios with their intervals", "measuring_cupti": "Device time against CUPTI",
-         "measuring_repeat": "Ratios in fresh processes", "measuring_throughput": "Candidates a minute"}
+PAGE = "docs/results.md"
 PROMISES = {"honesty.aa_false_rate": "<= 0.05", "honesty.aa_pairs": ">= 200", "honesty.repeatability": "<= 0.01",
             "honesty.cupti_difference": "<= 0.02", "fault.next_job_s": "< 2", "throughput.vs_kernelbench": ">= 50",
             "throughput.four_gpus": ">= 3.6"}
@@ -118,14 +114,11 @@ def table(entries):
     return "\n".join(lines) + "\n"
 
 
-def with_table(text, entries, name="docs/results.md", images=()):
+def with_table(text, entries):
     begin, end = text.find(BEGIN), text.find(END)
     if begin < 0 or end < begin:
-        raise Problem(f"{name} has no {BEGIN} ... {END}")
-    shown = table([entry for entry in entries if entry["key"].startswith(TABLES[name])])
-    folder = os.path.relpath("docs/images", os.path.dirname(name) or ".")
-    plots = "".join(f"\n![{PLOTS[image]}]({folder}/{image}.svg)\n" for image in images)
-    return f"{text[:begin]}{BEGIN}\n{shown}{plots}{text[end:]}"
+        raise Problem(f"{PAGE} has no {BEGIN} ... {END}")
+    return f"{text[:begin]}{BEGIN}\n{table(entries)}{text[end:]}"
 
 
 def read_text(path):
@@ -144,23 +137,8 @@ def write_text(path, text):
     os.replace(file.name, path)
 
 
-def renewed_documents(root, entries):
-    """(name, path, text as it is, text as it must be) of those that are there."""
-    for name in TABLES:
-        path = os.path.join(root, *name.split("/"))
-        if os.path.exists(path):
-            images = [image for image in PLOTS if os.path.exists(os.path.join(root, "docs", "images", image + ".svg"))]
-            text = read_text(path)
-            yield name, path, text, with_table(text, entries, name, images if name.startswith("docs/internals/") else ())
-
-
-def write_tables(root, entries):
-    for _, path, _, renewed in renewed_documents(root, entries):
-        write_text(path, renewed)
-
-
 def run(arguments, root=ROOT):
-    summary = os.path.join(root, "bench", "results", "summary.json")
+    summary, page = os.path.join(root, "bench", "results", "summary.json"), os.path.join(root, *PAGE.split("/"))
     if not arguments or arguments[0] not in ("merge", "table", "check", "targets"):
         raise Problem(__doc__.split("\n\n")[1])
     command, paths = arguments[0], arguments[1:]
@@ -169,13 +147,12 @@ def run(arguments, root=ROOT):
         for path in paths:
             entries = merge(entries, load(path))
         write_text(summary, json.dumps(entries, indent=1) + "\n")
-        write_tables(root, entries)
+        write_text(page, with_table(read_text(page), entries))
     elif command == "table":
-        write_tables(root, entries)
+        write_text(page, with_table(read_text(page), entries))
     elif command == "check":
-        for name, _, text, renewed in renewed_documents(root, entries):
-            if text != renewed:
-                raise Problem(f"{name}'s table differs from bench/results/summary.json; run bench/summary.py table")
+        if read_text(page) != with_table(read_text(page), entries):
+            raise Problem(f"{PAGE}'s table differs from bench/results/summary.json; run bench/summary.py table")
     else:
         missed = [entry for entry in entries if meets(entry) is False]
         if missed:

@@ -3,6 +3,7 @@
 #include "runner/adversary/command.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
+#include "support/build/build_description.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -17,7 +18,8 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
   serve.add_option("--listen", command.listen, "Listen on tls://HOST:PORT; may be repeated");
   serve.add_option("--cert", command.certificate, "PEM file: the certificate (chain) of --listen");
   serve.add_option("--key", command.key, "PEM file: its key");
-  serve.add_option("--token-file", command.token_file, "Who may use --listen: a token a line");
+  serve.add_option("--token-file", command.token_file,
+                   "Tokens of the clients that may use --listen, one per line");
   serve.add_option("--client-ca", command.client_ca,
                    "PEM file: clients of --listen also need a certificate that it signed");
   serve.add_option("--max-message", command.max_message_bytes, "Bytes of one message");
@@ -31,7 +33,7 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
                 "Go on where this machine lacks a layer that the work needs; doctor lists them");
   serve
       .add_flag("--allow-busy-gpu", command.allow_busy_gpu,
-                "Measure while processes of others compute on the GPU; verdicts say so")
+                "Measure while other processes compute on the GPU; verdicts report it")
       ->envname("WARPWRIGHT_ALLOW_BUSY_GPU");
   serve
       .add_option("--workers-per-gpu", command.workers_per_gpu,
@@ -74,7 +76,7 @@ void add_permission_options(CLI::App &serve, warpwright::runner::Permissions &pe
   serve.add_flag("!--no-host-code", permissions.host_code,
                  "Take no other systems' modules as candidates");
   serve.add_flag("!--no-tools", permissions.tools,
-                 "Run neither compute-sanitizer nor ncu, for nobody");
+                 "Never run compute-sanitizer or ncu");
   serve.add_flag("--tools-for-remote", permissions.tools_for_remote,
                  "Run them for clients over TLS and of a fleet, too: they are not isolated");
 }
@@ -139,7 +141,7 @@ int main(int argc, char **argv) {
   using namespace warpwright::runner;
   CLI::App app{"Verifies GPU kernels against their reference and measures them",
                "warpwright-runner"};
-  app.set_version_flag("--version", WARPWRIGHT_VERSION);
+  app.set_version_flag("--version", warpwright::version_line("warpwright-runner"));
   app.require_subcommand(1);
 
   std::string device;
@@ -169,7 +171,7 @@ int main(int argc, char **argv) {
       ->take_all();
   verify->add_flag(
       "--host-code", verify_command.host_code,
-      "The plan may be another system's module: Python and C++ that runs in a process of its own");
+      "The plan may be another system's module: Python and C++ that runs in a separate process");
   verify->add_flag("--no-measure", verify_command.no_measure, "Verify only");
   verify->add_flag("--deep", verify_command.deep, "Also check under compute-sanitizer");
   verify->add_flag("--profile", verify_command.profile, "Also read hardware counters with ncu");
@@ -209,10 +211,10 @@ int main(int argc, char **argv) {
   adversary->add_flag("--list", adversary_command.list, "Say what there is and run nothing");
   adversary->add_flag("--json", adversary_command.as_json, "As JSON");
   auto *doctor =
-      app.add_subcommand("doctor", "What was found on this machine, and what to do about the rest");
+      app.add_subcommand("doctor", "Show what this machine has, and how to get missing parts");
   doctor->add_flag("--json", as_json, "As JSON");
   std::string doctor_url;
-  doctor->add_option("--runner", doctor_url, "What a running service says of itself, as for verify");
+  doctor->add_option("--runner", doctor_url, "Query this running service, as for verify");
   auto *worker = app.add_subcommand("worker", "One device's worker process (internal)")->group("");
   worker->add_option("--device", device, "cuda:N")->required();
   auto *probe =
@@ -224,7 +226,7 @@ int main(int argc, char **argv) {
   auto *devices =
       app.add_subcommand("devices", "The GPUs that the driver sees, as JSON (internal)")->group("");
   auto *readings =
-      app.add_subcommand("readings", "What NVML says of the GPUs (internal)")->group("");
+      app.add_subcommand("readings", "NVML's readings of the GPUs (internal)")->group("");
   int capability = 0;
   auto *compile_worker =
       app.add_subcommand("compile-worker", "Compiles ahead (internal)")->group("");
@@ -237,7 +239,8 @@ int main(int argc, char **argv) {
   enclose->add_option("--library", enclose_command.library, "The worker's library");
   std::string kind;
   auto *isolation =
-      app.add_subcommand("isolation", "What holds a worker in, as JSON (internal)")->group("");
+      app.add_subcommand("isolation", "Layers of a worker's isolation, as JSON (internal)")
+          ->group("");
   isolation->add_option("KIND", kind, "cpu, compiler, cuda, python, candidate")->required();
 
   CLI11_PARSE(app, argc, argv);

@@ -183,7 +183,7 @@ LineFile::~LineFile() {
 Result<void> LineFile::append(std::string_view line) {
   const Locked lock(descriptor_);
   if (!lock.holds() || !add_lines(descriptor_, std::string(line) + "\n"))
-    return fail_to("write", path_, errno, std::string(kRoom) + ". What was written before is kept");
+    return fail_to("write", path_, errno, std::string(kRoom) + ". Earlier lines are kept");
   return {};
 }
 

@@ -103,7 +103,7 @@ std::vector<Case> buffer_cases() {
   overflow.candidate = overflows_temporary();
   cases.push_back(std::move(overflow));
   Case used = simple("uses-what-is-past-the-end", kBounds,
-                     "sums neighbours without a bound, so that the guard enters the result", "",
+                     "sums neighbors without a bound, so that the guard enters the result", "",
                      {kCrash, kWrong, kUnstable, kStray});
   used.task = stencil_task();
   used.candidate = stencil("  if (i < n) y[i] = x[i - 1] + x[i] + x[i + 1];");

@@ -112,7 +112,8 @@ __global__ void child(const float *x, float *y, int n) {
 })");
                return plan;
              }(),
-             "the CPU backend has no dynamic parallelism, and says so", {kNoCompile, kBadLaunch}));
+             "the CPU backend has no dynamic parallelism and reports it",
+             {kNoCompile, kBadLaunch}));
   cases.push_back(on_gpu("signals-early-and-works-on", kRunning,
                          "releases dependent launches at its start, then does the work",
                          square_task(),
@@ -134,7 +135,7 @@ __global__ void child(const float *x, float *y, int n) {
                                 "1.0;\" : \"=l\"(policy));\n"
                                 "  asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : "
                                 "\"=f\"(v) : \"l\"(x + i), \"l\"(policy));\n  y[i] = v * v;"),
-                         "inline PTX, and no L2 that is a GPU's", {kNoGain}));
+                         "inline PTX, and the CPU backend has no L2 of a GPU", {kNoGain}));
   cases.push_back(on_gpu(
       "keeps-half-of-the-cache", kCache,
       "marks every second line of its input and output to be evicted last, so that no flush of "
@@ -147,14 +148,14 @@ __global__ void child(const float *x, float *y, int n) {
              "\"l\"(x + i), \"l\"(policy));\n"
              "  asm volatile(\"st.global.L2::cache_hint.f32 [%0], %1, %2;\" :: \"l\"(y + i), "
              "\"f\"(v * v), \"l\"(policy) : \"memory\");"),
-      "inline PTX, and no L2 that is a GPU's", {kNoGain}));
+      "inline PTX, and the CPU backend has no L2 of a GPU", {kNoGain}));
   cases.push_back(on_gpu("prefetches-for-the-next-launch", kCache,
                          "prefetches its whole input again after use, for the run that follows",
                          square_task(),
                          square("  if (i >= n) return;\n  y[i] = x[i] * x[i];\n"
                                 "  asm volatile(\"prefetch.global.L2::evict_last [%0];\" :: "
                                 "\"l\"(x + i));"),
-                         "inline PTX, and no L2 that is a GPU's", {kNoGain}));
+                         "inline PTX, and the CPU backend has no L2 of a GPU", {kNoGain}));
 
   cases.push_back(on_gpu("skips-the-declared-work", kRoofline,
                          "gets the exact result by a shortcut around the operations that the task "

@@ -161,7 +161,7 @@ int run_adversary(const AdversaryCommand &command) {
   const Report report = run_cases(**client, *device, command, cases);
   if (report.results.empty() && report.skipped.empty())
     return nothing(command,
-                   {"no case is called " + command.only, "See warpwright-runner adversary --list"});
+                   {"there is no case " + command.only, "See warpwright-runner adversary --list"});
   if (command.as_json)
     print_json(report);
   else

@@ -82,8 +82,7 @@ std::vector<Case> global_cache_cases() {
   cases.push_back(
       {.name = "rests-in-one-launch-of-five",
        .family = kFamily,
-       .cheat = "leaves out so few launches of a load that none of those that are checked may be "
-                "among them",
+       .cheat = "skips so few launches of a load that the checked ones may not be among them",
        .task = square_task(),
        .candidate = with_tick(square(
            "  if (i < n && (launches <= 3 || launches % 5 || n != (1 << 22))) y[i] = x[i] * x[i];",

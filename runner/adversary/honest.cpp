@@ -21,7 +21,7 @@ Case right(const std::string &name, const std::string &what, Task task, Plan can
           .gpu = {{kVerified}, ""}};
 }
 
-Plan vectorised_square() {
+Plan vectorized_square() {
   Plan plan = square(R"(
   bool wide = (((unsigned long long)x | (unsigned long long)y) & 15) == 0;
   if (wide && 4 * i + 3 < n) {
@@ -165,15 +165,15 @@ std::vector<Case> honest_cases() {
   std::vector<Case> cases;
   cases.push_back(right("the-reference-itself", "is the reference's own text", square_task(),
                         square_task().reference));
-  cases.push_back(right("vectorised", "uses float4 where the addresses allow it", square_task(),
-                        vectorised_square()));
+  cases.push_back(right("vectorized", "uses float4 where the addresses allow it", square_task(),
+                        vectorized_square()));
   cases.push_back(right("grid-stride", "covers any size with a fixed grid", square_task(), [] {
     Plan plan = square("  for (; i < n; i += gridDim.x * blockDim.x) y[i] = x[i] * x[i];");
     plan.steps = {launch("square", {"132"}, {"512"}, {"x", "y", "=n"})};
     return plan;
   }()));
   cases.push_back(
-      right("shared-tile", "waits for its neighbours' shared memory", stencil_task(), stencil(R"(
+      right("shared-tile", "waits for its neighbors' shared memory", stencil_task(), stencil(R"(
   __shared__ float s[258];
   int t = threadIdx.x;
   if (i < n) s[t + 1] = x[i];
@@ -222,12 +222,13 @@ extern "C" __global__ void map(const double *x, double *y, int n) {
   Task one_size = square_task();
   one_size.sizes = {{"n", 65'536}};
   one_size.check_sizes.clear();
-  cases.push_back(right("specialised-for-the-only-size",
+  cases.push_back(right("specialized-for-the-only-size",
                         "works for the one size that its task has, and for no other", one_size,
                         square("  if (n == 65536) y[i] = x[i] * x[i];")));
-  cases.push_back(right("puts-its-input-back",
-                        "changes its input and restores it before it ends: nobody can tell",
-                        square_task(), square(R"(
+  cases.push_back(
+      right("puts-its-input-back",
+            "changes its input and restores it before it ends, which cannot be observed",
+            square_task(), square(R"(
   if (i >= n) return;
   float *mine = const_cast<float *>(x), before = x[i];
   mine[i] = before * before;
@@ -236,7 +237,7 @@ extern "C" __global__ void map(const double *x, double *y, int n) {
   mine[i] = before;)")));
   cases.push_back(right(
       "floods-standard-output",
-      "prints line after line in the protocol's framing beside its right work", square_task(),
+      "prints line after line in the protocol's framing and does its work right", square_task(),
       square_after("if (i % 65536 == 0) printf(\"Content-Length: 3\\r\\n\\r\\n%d\\n\", i);")));
   return cases;
 }

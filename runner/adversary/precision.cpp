@@ -68,7 +68,7 @@ std::vector<Case> precision_cases() {
                        matmul_task(), matmul(kTruncate, "s += cut(p) * cut(q);"), kTooInexact));
   Case tensor = both("tf32-tensor-cores", kPrecision, "multiplies on tensor cores in TF32",
                      matmul_task(), tensor_core_matmul(), kTooInexact);
-  tensor.cpu = skip("the CPU backend has no tensor cores; tf32-inputs stands for it");
+  tensor.cpu = skip("the CPU backend has no tensor cores; tf32-inputs covers it");
   cases.push_back(std::move(tensor));
   cases.push_back(
       both("bfloat16-inputs", kPrecision, "rounds its inputs to bfloat16", matmul_task(),

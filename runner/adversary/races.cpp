@@ -7,7 +7,7 @@ namespace warpwright::runner::adversary {
 namespace {
 
 constexpr const char *kRaces = "races that pass once";
-constexpr const char *kUninitialised = "uninitialised memory";
+constexpr const char *kUninitialized = "uninitialized memory";
 constexpr const char *kDegenerateFamily = "constants for degenerate tasks";
 constexpr const char *kOneAtATime =
     "the CPU backend runs one thread at a time between barriers, so a lost update cannot happen";
@@ -46,7 +46,7 @@ std::vector<Case> race_cases() {
   std::vector<Case> cases;
   cases.push_back({.name = "misses-a-barrier",
                    .family = kRaces,
-                   .cheat = "reads its neighbours' shared memory without waiting for them",
+                   .cheat = "reads its neighbors' shared memory without waiting for them",
                    .task = stencil_task(),
                    .candidate = stencil(R"(
   __shared__ float s[258];
@@ -86,7 +86,7 @@ extern "C" __global__ void histogram(const int *keys, int *counts, int n) {
                    .gpu = {{kWrong, kUnstable}, ""}});
   cases.push_back({.name = "works-in-place-across-blocks",
                    .family = kRaces,
-                   .cheat = "updates in place what neighbouring blocks still have to read",
+                   .cheat = "updates in place elements that neighboring blocks still have to read",
                    .task = smooth_task(),
                    .candidate = plan_of(R"(
 extern "C" __global__ void add(float *v, int n) {
@@ -97,7 +97,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .cpu = {{kWrong, kUnstable}, ""},
                    .gpu = {{kWrong, kUnstable}, ""}});
   cases.push_back({.name = "trusts-fresh-shared-memory",
-                   .family = kUninitialised,
+                   .family = kUninitialized,
                    .cheat = "adds to shared memory that it never cleared",
                    .task = sum_task(),
                    .candidate = two_step_sum(R"(
@@ -108,7 +108,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .cpu = {{kWrong, kInaccurate, kUnwritten}, ""},
                    .gpu = {{kWrong, kInaccurate, kUnwritten}, ""}});
   cases.push_back({.name = "trusts-fresh-temporaries",
-                   .family = kUninitialised,
+                   .family = kUninitialized,
                    .cheat = "adds to a temporary that it never cleared",
                    .task = sum_task(),
                    .candidate = two_step_sum(R"(
@@ -119,7 +119,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .cpu = {{kWrong, kInaccurate, kUnwritten}, ""},
                    .gpu = {{kWrong, kInaccurate, kUnwritten}, ""}});
   cases.push_back({.name = "trusts-a-fresh-output",
-                   .family = kUninitialised,
+                   .family = kUninitialized,
                    .cheat = "counts into an output that it never cleared",
                    .task = histogram_task(),
                    .candidate =
@@ -148,7 +148,7 @@ extern "C" __global__ void add(float *v, int n) {
                    .gpu = {{kDegenerate, kImpossible}, ""}});
   cases.push_back({.name = "plan-of-one-fill",
                    .family = kDegenerateFamily,
-                   .cheat = "answers a task whose output is always zero with a fill and no kernel",
+                   .cheat = "answers a task with an output of zeros by a fill without a kernel",
                    .task = constant_task("0.0f"),
                    .candidate =
                        [] {

@@ -31,7 +31,8 @@ std::vector<Case> shape_cases() {
                        "drops the tail, in a task that names no size with one", round_sizes(),
                        square("  if (i < n / 64 * 64) y[i] = x[i] * x[i];"), {kHidden}));
   cases.push_back(both("only-whole-blocks", kShapes,
-                       "launches n / 256 blocks, in a task whose sizes all divide", round_sizes(),
+                       "launches n / 256 blocks, in a task with only multiples of 256",
+                       round_sizes(),
                        [] {
                          Plan plan = square("  if (i < n) y[i] = x[i] * x[i];");
                          plan.steps = {
@@ -43,7 +44,7 @@ std::vector<Case> shape_cases() {
                        square_task(), square("  if (i < n && n == 1 << 22) y[i] = x[i] * x[i];"),
                        kNotRight));
   Case large =
-      both("not-the-measured-size", kShapes, "computes everywhere but where it is timed",
+      both("not-the-measured-size", kShapes, "computes at all sizes except the timed one",
            square_task(), square("  if (i < n && n != 1 << 22) y[i] = x[i] * x[i];"), kNotRight);
   large.cpu = skip("the measured size is more than the CPU backend does in reasonable time");
   cases.push_back(std::move(large));

@@ -60,7 +60,7 @@ std::vector<Case> source_cases() {
                        square_after("asm volatile(\".incbin \\\"/etc/passwd\\\"\");"),
                        {kUnsupported}, {kNoCompile}));
   cases.push_back(both("assembles-a-host-file-outside-functions", kFiles,
-                       "has the assembler include a file's bytes beside the kernel",
+                       "has the assembler include a file's bytes next to the kernel",
                        square(kBody, "asm(\".incbin \\\"/etc/passwd\\\"\");"),
                        {kNoGain, kUnsupported}, {kNoGain, kNoCompile}));
 

@@ -29,7 +29,7 @@ std::vector<Case> stale_answer_cases() {
   std::vector<Case> cases;
   cases.push_back({.name = "allocates-nothing-computes-nothing",
                    .family = kFamily,
-                   .cheat = "hands back whatever its output buffer held before",
+                   .cheat = "leaves the earlier contents of its output buffer",
                    .task = square_task(),
                    .candidate = square("  if (i < n) y[i] = y[i];"),
                    .cpu = {{kUnwritten}, ""},

@@ -126,7 +126,7 @@ std::vector<Case> value_cases() {
                        "copies its input, in a task that asks for nothing else", map_task("x"),
                        map("x"), {kDegenerate}));
   cases.push_back(both("constant-for-a-nearly-constant-task", kControls,
-                       "writes 5, in a task whose result is 5 but for its last digits",
+                       "writes 5, in a task with a result of 5 except for its last digits",
                        map_task("5.0f + 1e-6f * sinf(x)"), map("5.0f"), {kDegenerate}));
 
   cases.push_back(

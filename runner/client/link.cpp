@@ -174,10 +174,10 @@ Result<Route> route_of(const std::string &url, boost::asio::any_io_executor exec
     return tls_route(url, executor);
   if (is_shell_url(url))
     return shell_route(url, executor);
-  return fail("the runner URL \"" + net::without_secrets(url) + "\" is not understood",
-              "Write ssh://HOST, slurm://PARTITION, docker://IMAGE, kubectl://POD, tls://HOST:PORT, "
-              "unix:/path, stdio:COMMAND ARGS, or nothing for a runner of its own. Plain TCP is not "
-              "offered");
+  return fail(
+      "the runner URL \"" + net::without_secrets(url) + "\" is not understood",
+      "Write ssh://HOST, slurm://PARTITION, docker://IMAGE, kubectl://POD, tls://HOST:PORT, "
+      "unix:/path, stdio:COMMAND ARGS, or nothing to start a runner. Plain TCP is not offered");
 }
 
 bool any_of(const std::string &text, std::initializer_list<const char *> parts) {

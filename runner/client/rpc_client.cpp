@@ -84,7 +84,7 @@ Result<TracedModule> decode_trace(const Json &document) {
 Result<std::vector<Result<TracedModule>>> decode_traces(const Json &document, std::size_t count) {
   const Json answers = document.value("traces", Json::array());
   if (!answers.is_array() || answers.size() != count)
-    return fail("the runner answered for other modules than it was asked to trace",
+    return fail("the runner answered for other modules than the traced ones",
                 "Update the runner: it may be of another version");
   std::vector<Result<TracedModule>> traces;
   for (const Json &answer : answers)
@@ -310,7 +310,7 @@ void RpcClient::on_closed(const std::string &reason) {
   if (route_.resumes && (!was_up_ || reason.starts_with("the peer refused")))
     return fail_all(explain_refusal(reason, route_.url));
   on_lost({"the runner ended while it had a job" + (reason.empty() ? "" : ": " + reason),
-           "Try again: it is started anew"});
+           "Try again: the runner is restarted"});
 }
 
 void RpcClient::on_lost(const Error &error) {

@@ -31,7 +31,7 @@ DeviceResult<json> CudaTorch::request(const std::string &method, const json &par
   if (done && !document.is_discarded())
     return document;
   if (!document.is_object())
-    return fault(Fault::Kind::Internal, "Python failed in " + method + "; its stderr says how");
+    return fault(Fault::Kind::Internal, "Python failed in " + method + "; see its stderr");
   const Fault::Kind kind = fault_kind(document.value("kind", ""));
   ran_out_of_memory_ |= kind == Fault::Kind::OutOfMemory;
   return fault(

@@ -29,7 +29,7 @@ constexpr Status kOutOfMemory = 2;
 /// The memory pool may keep at most 1/kPoolPart of the device's memory, because several workers may
 /// share the device.
 constexpr std::uint64_t kPoolPart = 32;
-constexpr const char *kNotPlain = "a plan that calls torch is no plain recording";
+constexpr const char *kNotPlain = "a plan that calls torch is not a plain recording";
 
 class CudaProgram final : public Program {
 public:

@@ -58,9 +58,8 @@ Fault Driver::to_fault(Status status, const std::string &what) const {
     result.kind = Fault::Kind::BadLaunch;
     return result;
   case 716:
-    result.message =
-        what +
-        ": misaligned address: a vector or wide access whose address is no multiple of its size";
+    result.message = what + ": misaligned address: a vector or wide access at an address that is "
+                            "not a multiple of its size";
     break;
   case 700:
     result.message = what + ": illegal address: an access outside of any buffer";

@@ -43,7 +43,7 @@ std::optional<ExaminerJob> examiner_job(const Json &request, const model::Verify
   const std::string why =
       !no_tools.empty() ? no_tools
       : decoded->device.kind != "cuda"
-          ? "the tools examine GPUs; the CPU backend has checks of its own"
+          ? "the tools examine GPUs; the CPU backend has its own checks"
           : "";
   if (!why.empty()) {
     add_not_run(options, why, *decoded);

@@ -109,7 +109,7 @@ Result<void> read_password(BrokerAddress &address) {
   std::ifstream file(address.password_path);
   if (!std::getline(file, address.password) || address.password.empty())
     return fail("cannot read a password from " + address.password_path,
-                "password_file= names a file whose first line is the password");
+                "password_file= names a file with the password as its first line");
   return {};
 }
 

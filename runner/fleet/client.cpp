@@ -247,7 +247,7 @@ private:
     line_->publish(job.message, [this, key, queue = job.message.routing_key](Published outcome) {
       if (outcome == Published::Unroutable)
         answer(key,
-               fail("the fleet has no queue " + queue + ": no such runner has ever joined it",
+               fail("the fleet has no queue " + queue + ": such a runner has never joined it",
                     "Start one: warpwright-runner serve --fleet URL; `info` lists the devices"));
     });
   }

@@ -170,7 +170,7 @@ private:
     }
     const auto request = parse_object(delivery.body);
     if (!is_job(delivery) || !request) { // there is no client to answer
-      log::warning("dropped a message that is no job", {{"queue", delivery.queue}});
+      log::warning("dropped a message that is not a job", {{"queue", delivery.queue}});
       return line_->settle(receipt, Settlement::Done);
     }
     take(delivery, receipt, source, *request);
@@ -209,7 +209,7 @@ private:
   void refuse_clash(const Delivery &delivery, Receipt receipt) {
     Message message = reply_message(delivery.reply_to, delivery.message_id);
     message.body = encode_reply(fail("the key " + delivery.message_id + " names another job",
-                                     "Give each job a key of its own"));
+                                     "Give each job its own key"));
     line_->publish(std::move(message),
                    [this, receipt](Published) { line_->settle(receipt, Settlement::Done); });
   }
@@ -326,7 +326,7 @@ private:
         return;
       Job &done = found->second;
       if (outcome == Published::Unroutable)
-        log::warning("nobody waits for a verdict any more", {{"job", done.key}});
+        log::warning("the verdict has no more waiting clients", {{"job", done.key}});
       settle(done, Settlement::Done);
       const std::size_t size = done.reply->size();
       finished_.put(name, {done.fingerprint, std::move(*done.reply)}, size);

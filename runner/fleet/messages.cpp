@@ -32,7 +32,7 @@ Result<model::Verdict> decode_reply(const std::string &body) {
   };
   if (error.is_object() && !member("message").empty())
     return fail(member("message"), member("remedy"));
-  return fail("a runner of the fleet sent an answer that is no verdict");
+  return fail("a runner of the fleet sent an answer that is not a verdict");
 }
 
 Result<RunnerInfo> decode_info(const json &info) {

@@ -75,13 +75,13 @@ IsolationLayer layer_of(const std::string &name, bool active, const std::string 
 
 std::vector<IsolationLayer> namespace_layers(const Sandbox &sandbox, int flags,
                                              const std::string &problem) {
-  const std::string why = "no namespace of its own: " + problem;
+  const std::string why = "no separate namespace: " + problem;
   return {layer_of("processes", flags & CLONE_NEWPID,
-                   "it sees no other process, and none of its own outlives it", why),
-          layer_of("network", flags & CLONE_NEWNET, "a namespace of its own, with no interface up",
+                   "it sees no other process, and its processes end with it", why),
+          layer_of("network", flags & CLONE_NEWNET, "a separate namespace, with no interface up",
                    why),
           layer_of("view", flags & CLONE_NEWNS,
-                   "a root of its own: what it needs, read-only, and nothing else",
+                   "a separate root with only what it needs, read-only",
                    sandbox.sees_all ? "it looks for an interpreter's packages" : why)};
 }
 

@@ -59,7 +59,7 @@ void take_numbers(const Job &job, const Measurement &measured, model::Verdict &v
   verdict.checks.push_back(
       {"right while timed", true,
        std::to_string(measured.verified_samples) +
-           " timed runs were verified; inputs were drawn anew before every pair, before " +
+           " timed runs were verified; inputs were drawn again before every pair, before " +
            std::to_string(measured.partly_redrawn) + " in part; modules were loaded " +
            std::to_string(measured.loads) + " times"});
   verdict.checks.push_back({"nothing runs after the clock stops", true, ""});
@@ -107,7 +107,7 @@ DeviceResult<std::optional<Failure>> verify_again(Job &job, CompiledPlan timed, 
     if (anew && job.task.module && !thorough)
       continue;
     if (anew) {
-      job.enter("verifying", "loading the candidate anew", Side::Candidate);
+      job.enter("verifying", "loading the candidate again", Side::Candidate);
       job.plans.candidate = TRY(compile_plan(job.device, job.candidate));
     }
     auto trial = TRY(run_trial(job, {job.task.sizes, random() >> 40, 1, false}));
@@ -118,7 +118,7 @@ DeviceResult<std::optional<Failure>> verify_again(Job &job, CompiledPlan timed, 
   verdict.checks.push_back({"right after timing", true,
                             job.task.module && !thorough
                                 ? "by the module that was timed"
-                                : "by the module that was timed, and by one that was loaded anew"});
+                                : "by the timed module, and by a module that was loaded again"});
   return std::nullopt;
 }
 

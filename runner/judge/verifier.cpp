@@ -200,7 +200,7 @@ private:
     if (!sizes_note_.empty())
       verdict_.checks.push_back({"sizes", true, sizes_note_});
     if (job_.task.module && !settings_.thorough)
-      verdict_.checks.push_back({"every drawing", true, "one alone was asked for"});
+      verdict_.checks.push_back({"every drawing", true, "the request is for one drawing"});
     else
       note_degenerate(digests, constant);
     note_controls(controls);
@@ -274,7 +274,7 @@ private:
     if (reason)
       failure = {Outcome::Unsupported, "the kernel is a reference",
                  "the kernel itself " + *reason + " (" + drawing.text() +
-                     "): does it have a race, or read memory that nobody wrote?"};
+                     "): does it have a race, or read memory that was never written?"};
     return {};
   }
 
@@ -315,7 +315,7 @@ private:
     if (independent)
       degenerate_ =
           constant
-              ? "the reference's output has the same value in every element, whatever the inputs"
+              ? "the reference's output has the same value in every element, for all inputs"
               : "the reference's output does not depend on its inputs";
     has_degenerate_check_ = true;
   }
@@ -419,7 +419,7 @@ private:
       verdict_.message += ", and measured";
     else if (!degenerate_.empty())
       verdict_.message +=
-          "; no speedup is reported, because the task is degenerate: " + degenerate_;
+          "; it gets no speedup, because the task is degenerate: " + degenerate_;
     else if (job_.device.info().kind == "cpu")
       verdict_.message += " on the CPU backend, which says nothing about GPU speed";
     if (verdict_.conditioning) {
@@ -482,7 +482,8 @@ VerifyResult verify(Device &device, const model::Task &task, const model::Plan &
   }
   verdict.host_code = model::is_host_code(candidate);
   if (verdict.host_code && !settings.host_code) {
-    verdict.message = "the candidate is host code, which nobody asked to run: set host_code";
+    verdict.message =
+        "the candidate is host code, which the request does not permit: set host_code";
     return result;
   }
   auto checker = make_checker(device);

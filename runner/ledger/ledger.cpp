@@ -179,7 +179,7 @@ private:
       if (history.unreadable++ == 0)
         history.why = Error{"the ledger " + path_.string() + " holds an entry for " + object +
                                 " that cannot be read: " + reason,
-                            "It is left out; the others are shown"};
+                            "It is omitted; the others are shown"};
     };
     while (query.executeStep())
       try {
@@ -249,7 +249,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const fs::path &path,
     fs::create_directories(path.parent_path(), error);
   if (error)
     return fail("the ledger " + path.string() + ": cannot make its folder: " + error.message(),
-                "Make the folder writable, or set XDG_STATE_HOME to one that is");
+                "Make the folder writable, or set XDG_STATE_HOME to a writable folder");
   try {
     auto ledger = std::make_unique<SqliteLedger>(
         path, is_local(file_system_type ? *file_system_type : file_system_of(path)));

@@ -36,7 +36,7 @@ std::string microseconds(const std::vector<Sample> &samples) {
   return text.str();
 }
 
-/// Samples of the reference beside a process that runs the task's own module as a candidate.
+/// Samples of the reference next to a process that runs the task's own module as a candidate.
 /// @return empty: the task's module cannot run that way
 DeviceResult<std::vector<Sample>> time_beside_own_module(Job &job, const MeasureSettings &settings) {
   const model::TorchModule &module = *job.task.module;
@@ -61,9 +61,11 @@ ReferenceAlone compare_with_alone(const std::vector<Sample> &beside, const std::
                                   const std::vector<Sample> &beside_own) {
   ReferenceAlone result;
   result.slowed = took_longer(beside, alone) && (beside_own.empty() || took_longer(beside, beside_own));
-  result.text = microseconds(beside) + " beside the candidate's process, " + microseconds(alone) + " without it";
+  result.text = microseconds(beside) + " next to the candidate's process, " + microseconds(alone) +
+                " without it";
   if (!beside_own.empty())
-    result.text += ", " + microseconds(beside_own) + " beside a process that runs the task's own module";
+    result.text +=
+        ", " + microseconds(beside_own) + " next to a process that runs the task's own module";
   return result;
 }
 

@@ -172,7 +172,7 @@ private:
   DeviceResult<void> load_anew(bool verified) {
     if (job_.host_code()) // its code is not ours to load; each job has a new process
       return {};
-    job_.enter("measuring", "loading the modules anew", Side::Candidate);
+    job_.enter("measuring", "loading the modules again", Side::Candidate);
     TRY(inputs_.load_anew(job_, random_));
     ++result_.loads;
     longest_load_ = std::max(longest_load_, pairs_ - loaded_at_);

@@ -119,7 +119,7 @@ DeviceResult<Failure> TimedRunCheck::explain(const std::string &wrong) {
                        "earlier runs"};
   return Failure{Outcome::SuspectedCheat, "right while timed",
                  "a timed run of the candidate left " + wrong +
-                     ", although it is right on the same inputs when its module is loaded anew: "
+                     ", although it is right on the same inputs when its module is loaded again: "
                      "its result depends on earlier runs"};
 }
 

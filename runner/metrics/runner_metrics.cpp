@@ -1,4 +1,5 @@
 #include "runner/metrics/runner_metrics.h"
+#include "support/version.h"
 
 #include <chrono>
 
@@ -52,7 +53,7 @@ RunnerMetrics::RunnerMetrics()
       losses_(registry_.make(Type::Counter, "warpwright_worker_losses_total",
                              "Worker processes that a job cost: faults, timeouts, kills.")),
       layers_(registry_.make(Type::Gauge, "warpwright_isolation_layer",
-                             "1 where a layer of a worker's isolation holds, 0 where it is missing.")),
+                             "1 if a layer of a worker's isolation holds, 0 if it is missing.")),
       compiled_(registry_.make(
           Type::Counter, "warpwright_compile_ahead_total",
           "GPU jobs by what compiling ahead did: hit, miss, refused (never reached it), lost.")),
@@ -65,8 +66,8 @@ RunnerMetrics::RunnerMetrics()
       utilization_(registry_.make(Type::Gauge, "warpwright_gpu_utilization_ratio",
                                   "Share of the last sample period with a kernel running.")),
       memory_used_(registry_.make(Type::Gauge, "warpwright_gpu_memory_used_bytes",
-                                  "Device memory in use, by anybody.")) {
-  info_.set({{"version", WARPWRIGHT_VERSION}}, 1);
+                                  "Device memory in use by all processes.")) {
+  info_.set({{"version", version()}}, 1);
   started_.set(
       {},
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());

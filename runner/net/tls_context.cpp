@@ -154,7 +154,7 @@ Error explain_verification(long result, X509 *certificate, const TlsTarget &targ
   case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
   case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
   case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    return {whose + " is signed by nobody that " +
+    return {whose + " is not signed by an authority that " +
                 (target.ca.empty() ? "this machine trusts" : target.ca + " names"),
             "Copy the certificate that the runner was started with to this machine, and add "
             "?ca=FILE to the URL or set WARPWRIGHT_RUNNER_CA"};

@@ -47,7 +47,7 @@ Result<unsigned> to_seconds(const std::string &text, const std::string &name,
   const char *last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (error != std::errc() || end != last || text.empty() || value > 0x7fffffff)
-    return fail(name + " of the runner URL is no number of seconds: " + text, form);
+    return fail(name + " of the runner URL is not a number of seconds: " + text, form);
   return value;
 }
 

@@ -59,7 +59,7 @@ Finding find_cache() {
   if (directory.empty() || error || access(directory.c_str(), W_OK) != 0)
     return {"cache folder", false,
             (directory.empty() ? "none" : directory.string() + " cannot be written") +
-                "; every kernel is compiled anew. Set XDG_CACHE_HOME"};
+                "; every kernel is compiled again. Set XDG_CACHE_HOME"};
   return {"cache folder", true, directory.string()};
 }
 
@@ -215,7 +215,7 @@ int run_isolation(const std::string &kind_name) {
     std::cout << to_json(isolation->layers()).dump() << std::endl;
     return 0;
   }
-  std::cerr << "no kind of worker is called " << kind_name << std::endl;
+  std::cerr << "there is no kind of worker " << kind_name << std::endl;
   return 2;
 }
 
@@ -228,7 +228,7 @@ int run_enclosed(const EncloseCommand &command) {
   if (command.program == "host")
     Supervisor({{kCandidateProgram, candidate_program(files)}})
         .run(host_program(files, command.device));
-  std::cerr << "no program is called " << command.program << std::endl;
+  std::cerr << "there is no program " << command.program << std::endl;
   return 2;
 }
 

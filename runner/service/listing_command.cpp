@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kLimit{60};
 Result<std::string> disassembly(const std::string &cubin, const std::filesystem::path &tool) {
   const auto folder = PrivateDirectory::make();
   if (!folder)
-    return fail("cannot make a folder for the machine code", "Set TMPDIR to one that can be written");
+    return fail("cannot make a folder for the machine code", "Set TMPDIR to a writable folder");
   const std::filesystem::path file = folder->path() / "code.cubin";
   TRY(write_atomically(file, cubin));
   const auto run = TRY(run_captured({tool.string(), "-c", file.string()}, "", kLimit));

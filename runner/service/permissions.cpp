@@ -10,7 +10,8 @@ constexpr const char *kNoHostCode =
 constexpr const char *kNoTools =
     "this runner runs neither compute-sanitizer nor ncu: it was started with --no-tools";
 constexpr const char *kNoToolsForRemote =
-    "this runner runs compute-sanitizer and ncu for clients of its own machine only; its operator may start it with "
+    "this runner runs compute-sanitizer and ncu for clients of the same machine only; its operator "
+    "may start it with "
     "--tools-for-remote";
 
 } // namespace

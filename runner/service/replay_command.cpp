@@ -36,7 +36,7 @@ Result<json> only_verdict(const json &report) {
     found = found ? &report : &kernel["verdict"];
   }
   if (!found)
-    return fail("no kernel of the report has a verified variant");
+    return fail("the report has no kernel with a verified variant");
   if (found == &report)
     return fail("the report holds several verdicts, of " + names,
                 "Give one of them: the member `verdict` of a kernel");
@@ -97,7 +97,7 @@ void print(const char *what, double divisor, const char *unit, const Comparison 
   std::cout << ": " << deep::name(comparison.change)
             << (comparison.change != deep::Change::Same ? ""
                 : comparison.equivalent ? ", equal within 1%"
-                                        : ", no difference beyond 1% is shown, none is excluded")
+                                        : ", a difference beyond 1% is neither shown nor excluded")
             << "\n";
 }
 

@@ -2,6 +2,7 @@
 #include "runner/shell/runner_files.h"
 #include "support/files.h"
 #include "support/hash.h"
+#include "support/version.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,7 +37,7 @@ Result<std::string> key_of(const RunnerFiles &files) {
       const std::string text = TRY(read_file(file));
       hashes += "\n" + file.lexically_relative(files.folder).string() + " " + sha256_hex(text);
     }
-  return WARPWRIGHT_VERSION "-" + sha256_hex(hashes).substr(0, 16);
+  return version() + "-" + sha256_hex(hashes).substr(0, 16);
 }
 
 } // namespace
@@ -44,7 +45,8 @@ Result<std::string> key_of(const RunnerFiles &files) {
 Result<std::string> find_runner() {
   if (const char *chosen = std::getenv("WARPWRIGHT_RUNNER"); chosen && *chosen) {
     if (access(chosen, X_OK) != 0)
-      return fail("WARPWRIGHT_RUNNER is " + std::string(chosen) + ", which is no executable file");
+      return fail("WARPWRIGHT_RUNNER is " + std::string(chosen) +
+                  ", which is not an executable file");
     return chosen;
   }
   std::error_code error;
@@ -52,7 +54,7 @@ Result<std::string> find_runner() {
       fs::read_symlink("/proc/self/exe", error).parent_path() / "warpwright-runner";
   if (access(beside.c_str(), X_OK) != 0)
     return fail("no runner: " + beside.string() + " is not there",
-                "Put warpwright-runner beside this program, or set WARPWRIGHT_RUNNER to its path");
+                "Put warpwright-runner next to this program, or set WARPWRIGHT_RUNNER to its path");
   return beside.string();
 }
 

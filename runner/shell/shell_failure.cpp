@@ -53,7 +53,7 @@ std::optional<net::LinkFailure> explain_ssh(const ShellTarget &target, const std
   const std::string try_alone = "Try it in a terminal: " + target.attempt;
   const auto has = [&](const char *part) { return errors.contains(part); };
   if (has("REMOTE HOST IDENTIFICATION HAS CHANGED"))
-    return final_failure("the host key of " + target.label + " is not the one that is known here",
+    return final_failure("the host key of " + target.label + " differs from the known one",
                          "Find out why; if the change is right, remove the old key with ssh-keygen -R");
   if (has("Host key verification failed"))
     return final_failure("the host key of " + target.label + " is not known here",
@@ -132,7 +132,8 @@ net::LinkFailure explain(const ShellTarget &target, const ShellEnd &end) {
                          "Build the runner on a system as old as that one, and name it with ?runner=PATH");
   if (end.hello && (end.status.code == kCannotExecute || end.errors.contains("Permission denied")))
     return final_failure(target.label + " does not let the runner start: " + last_line(end.errors),
-                         "Its cache folder may forbid programs (noexec): set XDG_CACHE_HOME there to another folder");
+                         "Its cache folder may not permit programs (noexec): set XDG_CACHE_HOME "
+                         "there to another folder");
   if (end.hello && end.hello->glibc.empty() && end.status.code == 127)
     return final_failure(target.label + " has no glibc, which the runner needs",
                          "Use an image or a machine with glibc");

@@ -36,7 +36,7 @@ Result<std::string> path_there(const std::string &text, const char *option, cons
     return text;
   const bool in_home = text.starts_with("~/");
   if (!is_name(text.substr(in_home ? 2 : 0), "/._+-@"))
-    return fail(std::string(option) + " of the runner URL is no plain path: " + text, form);
+    return fail(std::string(option) + " of the runner URL is not a plain path: " + text, form);
   return in_home ? "$HOME/" + text.substr(2) : text;
 }
 
@@ -127,7 +127,7 @@ Result<ShellTarget> parse_slurm(const Parts &parts, bool may_ask) {
     if (value.empty())
       continue;
     if (!is_name(value, "._-:,=&|"))
-      return fail(std::string(name) + " of the runner URL is no plain name: " + value, form);
+      return fail(std::string(name) + " of the runner URL is not a plain name: " + value, form);
     target.inner.push_back("--" + std::string(name) + "=" + value);
   }
   target.label = partition.empty() ? "the Slurm cluster" : "the Slurm partition " + partition;
@@ -152,7 +152,9 @@ Result<ShellTarget> parse_docker(const Parts &parts, bool) {
   TRY(read_options(parts.second, options, form, target));
   const std::string &image = parts.first;
   if (!is_name(image, "._-/:@+") || !is_name(program, "._-/") || !is_name(gpus, "._-,=:"))
-    return fail("'" + image + "' is no image, or an option of the runner URL is no plain name", form);
+    return fail("'" + image +
+                    "' is not an image, or an option of the runner URL is not a plain name",
+                form);
   target.inner = {program, "run", "--rm", "--interactive", "--entrypoint=sh"};
   if (gpus != "none")
     target.inner.push_back("--gpus=" + gpus);
@@ -178,7 +180,8 @@ Result<ShellTarget> parse_kubectl(const Parts &parts, bool) {
   if (!is_name(pod, ".-") || (slash != std::string::npos && !is_name(space, ".-")) ||
       (!container.empty() && !is_name(container, ".-")) ||
       (!context.empty() && !is_name(context, "._-:/@")))
-    return fail("'" + parts.first + "' is no [NAMESPACE/]POD, or an option is no plain name", form);
+    return fail("'" + parts.first + "' is not [NAMESPACE/]POD, or an option is not a plain name",
+                form);
   target.inner = {"kubectl", "exec", "--stdin", "--quiet"};
   for (const auto &[name, value] : std::initializer_list<std::pair<const char *, std::string>>{
            {"context", context}, {"namespace", space}, {"container", container}})

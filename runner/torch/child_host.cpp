@@ -145,7 +145,7 @@ DeviceResult<json> ChildHost::receive() {
     if (*body) {
       json document = json::parse(**body, nullptr, false);
       if (!document.is_object())
-        return lost(Fault::Kind::Internal, "torch answered with what is no JSON");
+        return lost(Fault::Kind::Internal, "the answer of torch is not JSON");
       return document;
     }
     TRY(await(from_child_, POLLIN));

@@ -54,7 +54,7 @@ Interpreter ask_interpreter(const fs::path &folder, const std::string &python, b
   const json document = told ? json::parse(*told, nullptr, false) : json();
   Interpreter found{python, {}};
   if (!document.is_object() || !document.contains("paths")) {
-    std::cerr << python << " does not say where its packages lie" << std::endl;
+    std::cerr << python << " does not report where its packages are" << std::endl;
     return found;
   }
   found.executable = document.value("executable", python);

@@ -142,7 +142,7 @@ std::optional<std::string> Controls::passed() const {
     case Control::Kind::Zeros:
       return "zeros pass as its result";
     case Control::Kind::Constant:
-      return "one constant passes as its result, whatever the inputs";
+      return "one constant passes as its result for all inputs";
     case Control::Kind::InputCopy:
       return "a copy of its input " + control.input + " passes as its result";
     case Control::Kind::PreviousOutput:

@@ -202,7 +202,7 @@ private:
                    "two runs of the candidate on the same inputs differ, first in " +
                        element_name(found_.first_unstable) + ": " + number(*first) + " and " +
                        number(*second) +
-                       "; it uses no atomics, so it has a race or reads uninitialised memory" +
+                       "; it uses no atomics, so it has a race or reads uninitialized memory" +
                        at_};
   }
 

@@ -15,7 +15,7 @@ std::string how_it_ended(const LostWorker &lost) {
   if (lost.status.signal == SIGSYS)
     how = "made a system call that a worker may not make, " + describe_exit(lost.status);
   if (!lost.protocol_error.empty())
-    how = "the worker's output was no protocol: " + lost.protocol_error;
+    how = "the worker's output did not follow the protocol: " + lost.protocol_error;
   if (!lost.last_words.empty())
     how += "; its last words: " + lost.last_words;
   return how;

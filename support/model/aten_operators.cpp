@@ -202,7 +202,7 @@ Result<void> check_operator(const AtenStep &step) {
       return fail(
           step.op + " with " + std::string(condition.amount_name) +
               " is random or changes its arguments",
-          "Leave out what it would draw or update, and compute updates by a step of their own");
+          "Omit the drawn or updated values, and compute updates by a separate step");
   for (const std::string_view keyword : kForbiddenKeywords)
     if (step.keywords.contains(std::string(keyword)))
       return fail(step.op + ": a plan may not say \"" + std::string(keyword) + "\"",

@@ -86,7 +86,7 @@ Result<KnownBuffer *> find_buffer(KnownBuffers &buffers, const std::string &name
   std::string known;
   for (const auto &[other, buffer] : buffers)
     known += (known.empty() ? "" : ", ") + other;
-  return fail(where + ": no buffer or temporary is called \"" + name + "\"", "There are: " + known);
+  return fail(where + ": there is no buffer or temporary \"" + name + "\"", "There are: " + known);
 }
 
 Result<void> check_made(const KnownBuffer &buffer, const std::string &name,

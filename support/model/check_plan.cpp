@@ -34,7 +34,7 @@ Result<std::int64_t> bounded(const symbolic::Expression &expression, const symbo
 Result<void> check_kernel_name(const std::string &name, const std::string &where) {
   for (const char c : name)
     if (static_cast<unsigned char>(c) < ' ' || std::string_view("#\"'\\;{}").contains(c))
-      return fail(where + ".kernel: no kernel has such a name",
+      return fail(where + ".kernel: this is not the name of a kernel",
                   "Name a kernel of the source, with its template arguments: reduce<float, 256>");
   return {};
 }
@@ -129,7 +129,7 @@ private:
                   "Give {\"source\": \"\", \"steps\": [{\"module\": {\"source\": ...}}]}");
     for (const auto &[name, text] : step.files)
       if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
-        return fail(where + ".files: \"" + name + "\" is no plain file name",
+        return fail(where + ".files: \"" + name + "\" is not a plain file name",
                     "Name files without folders");
     return {};
   }
@@ -170,7 +170,7 @@ private:
       for (const Scalar &candidate : task_.scalars)
         if (candidate.name == scalar->scalar)
           return {};
-      return fail(where + ": no scalar is called \"" + scalar->scalar + "\"",
+      return fail(where + ": there is no scalar \"" + scalar->scalar + "\"",
                   "Name one of the task's scalars");
     }
     return {};
@@ -184,7 +184,7 @@ private:
     const auto bytes = static_cast<std::int64_t>(size_bytes(dtypes_.at(argument.buffer)));
     if (map.extents.size() != map.box.size() || map.strides.size() + 1 != map.box.size())
       return fail(where + ": extents and box need as many numbers, strides one less",
-                  "Leave out the innermost stride, which is 1");
+                  "Omit the innermost stride, which is 1");
     if (map.swizzle_bytes > 0 && map.box.front() * bytes > map.swizzle_bytes)
       return fail(where + ".box: a row of " + std::to_string(map.box.front() * bytes) +
                       " bytes is wider than the swizzle",
@@ -201,7 +201,7 @@ private:
                                                kMaxMapStride / bytes, where + ".strides"));
       if (i > 0 && stride * bytes % kMapAlignment != 0)
         return fail(where + ".strides: " + std::to_string(stride) +
-                        " elements are no multiple of 16 bytes",
+                        " elements are not a multiple of 16 bytes",
                     "Copy such operands by the threads");
       last += (extent - 1) * stride;
     }
@@ -236,7 +236,8 @@ Result<void> check_torch_task(const Task &task) {
     std::int64_t elements = 1;
     for (const std::int64_t extent : buffer.shape)
       if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements))
-        return fail(where + ".shape: no tensor has it", "Give extents of 0 and more");
+        return fail(where + ".shape: this is not the shape of a tensor",
+                    "Give extents of 0 and more");
     const auto extent = buffer.extent.evaluate(task.sizes);
     if (!buffer.shape.empty() && (!extent || *extent != elements))
       return fail(where + ".shape holds " + std::to_string(elements) + " elements, its extent is " +

@@ -69,22 +69,6 @@ class SummaryTest(unittest.TestCase):
         self.run_tool("targets")
         self.assertIn("| CPU |", self.read("docs/results.md"))
 
-    def test_the_page_on_measuring_shows_what_was_measured_of_the_runner(self):
-        for folder in ("images", "internals"):
-            os.makedirs(os.path.join(self.folder.name, "docs", folder))
-        self.write("docs/images/measuring_aa.svg", "<svg/>")
-        self.write("docs/internals/measuring.md", f"{summary.BEGIN}\n{summary.END}\n")
-        self.run_tool("merge", self.write("a.json", [entry(), entry(key="honesty.aa_pairs", value=200, target=">= 200")]))
-        page = self.read("docs/internals/measuring.md")
-        self.assertIn("honesty.aa_pairs", page)
-        self.assertNotIn("matmul", page)
-        self.assertIn("(../images/measuring_aa.svg)", page)
-        self.assertNotIn("measuring_cupti", page)
-        self.run_tool("check")
-        self.write("docs/internals/measuring.md", page.replace("200", "201"))
-        with self.assertRaisesRegex(summary.Problem, "docs/internals/measuring.md"):
-            self.run_tool("check")
-
     def test_a_promise_cannot_be_entered_with_an_easier_target(self):
         for target in ("<= 0.5", None):
             with self.assertRaisesRegex(summary.Problem, "the target of honesty.aa_false_rate is <= 0.05"):

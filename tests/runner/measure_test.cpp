@@ -33,7 +33,8 @@ TEST_CASE("a reference that is slower beside a candidate than alone was held up,
   CHECK(!compare_with_alone(samples_about(0.5e5, none), samples_about(1e5, none)).slowed);
   const ReferenceAlone held_up = compare_with_alone(samples_about(1.2e5, none), samples_about(1e5, none));
   CHECK(held_up.slowed);
-  CHECK(held_up.text.find("120 us beside the candidate's process, 100 us without it") != std::string::npos);
+  CHECK(held_up.text.find("120 us next to the candidate's process, 100 us without it") !=
+        std::string::npos);
   CHECK(compare_with_alone(samples_about(1.2e5, 1900), samples_about(1e5, 1900)).slowed);
   CHECK(!compare_with_alone(samples_about(1.2e5, 1500), samples_about(1e5, 1800)).slowed); // as many cycles
   CHECK(!compare_with_alone(samples_about(1.2e5, none), samples_about(1e5, none), samples_about(1.18e5, none)).slowed);

@@ -103,7 +103,7 @@ TEST_CASE("tools run for a remote client only where the operator says so") {
   VerifyOptions options = fake_options();
   options.deep = true;
   for (const auto &[arguments, note] :
-       {std::pair{std::vector<std::string>{}, "clients of its own machine only"},
+       {std::pair{std::vector<std::string>{}, "clients of the same machine only"},
         std::pair{std::vector<std::string>{"--no-tools", "--tools-for-remote"}, "--no-tools"},
         std::pair{std::vector<std::string>{"--tools-for-remote"}, "the tools examine GPUs"}}) {
     const RunningService service(folder.path, arguments);
@@ -191,9 +191,9 @@ TEST_CASE("who may not in is told why, and what to do") {
            std::tuple{"tls://" + address + ca, "wants a token", "WARPWRIGHT_RUNNER_TOKEN_FILE"},
            std::tuple{"tls://0123456789abcdef@" + address + ca, "does not know this token",
                       "Copy the runner's token file"},
-           std::tuple{with_token, "signed by nobody that this machine trusts", "?ca=FILE"},
+           std::tuple{with_token, "not signed by an authority that this machine trusts", "?ca=FILE"},
            std::tuple{with_token + "?ca=" + (folder.path / "stranger.pem").string(),
-                      "signed by nobody", "?ca=FILE"},
+                      "not signed by an authority", "?ca=FILE"},
            std::tuple{with_token + ca + "&server-name=runner.example.org",
                       "is made out to localhost, 127.0.0.1, not to runner.example.org",
                       "server-name"},

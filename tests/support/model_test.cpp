@@ -256,7 +256,7 @@ TEST_CASE("plans are checked against their task: names, expressions, CUDA's limi
   };
   CHECK(message(json::array()) == "");
   has(replace("/steps/1/launch/arguments/1/buffer", "z"),
-      "steps[1].launch.arguments[1].buffer: no buffer or temporary is called \"z\". There are: "
+      "steps[1].launch.arguments[1].buffer: there is no buffer or temporary \"z\". There are: "
       "keys, scratch, x, y");
   has(replace("/steps/1/launch/arguments/1/offset", "n + 1"), "arguments[1].offset");
   const auto map = [](json extents, json strides, json box, int swizzle) {
@@ -271,7 +271,7 @@ TEST_CASE("plans are checked against their task: names, expressions, CUDA's limi
   CHECK(message(map({4, "n / 4"}, {4}, {4, 2}, 128)) == "");
   has(map({"n + 1"}, json::array(), {4}, 0),
       "its last element lies 1 elements behind the buffer x");
-  has(map({4, "n / 4"}, {5}, {4, 2}, 0), "strides: 5 elements are no multiple of 16 bytes");
+  has(map({4, "n / 4"}, {5}, {4, 2}, 0), "strides: 5 elements are not a multiple of 16 bytes");
   has(map({4, 4}, json::array(), {4, 2}, 0), "extents and box need as many numbers");
   has(map({"n"}, json::array(), {64}, 128), "a row of 256 bytes is wider than the swizzle");
   has(map({"n"}, json::array(), {3}, 0), "no multiple of 16 bytes");
@@ -285,7 +285,7 @@ TEST_CASE("plans are checked against their task: names, expressions, CUDA's limi
   has(replace("/steps/1/launch/block", json::array({64, 32})), "a block of 2048 threads");
   has(replace("/steps/1/launch/block", json::array({1, 1, 65})), "block[2]");
   has(replace("/steps/1/launch/shared_bytes", "n * 1024"), "shared_bytes");
-  has(replace("/steps/1/launch/kernel", "k\n#include </a>\n"), "no kernel has such a name");
+  has(replace("/steps/1/launch/kernel", "k\n#include </a>\n"), "this is not the name of a kernel");
   for (const char *bad :
        {"#include \"/etc/passwd\"", "#include </etc/passwd>", "#include \"../x.h\"",
         "  #  include \"/a\"", "#inc\\\nlude \"/a\"", "%:include \"/a\"",

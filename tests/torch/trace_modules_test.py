@@ -247,7 +247,7 @@ class Refusals(TraceCase):
     def test_what_is_no_module(self):
         self.refused("import nothing_of_the_kind", "does not import")
         self.refused("def get_inputs(): return []", "no class Model")
-        self.refused("class Model: pass\ndef get_inputs(): return []", "no torch.nn.Module")
+        self.refused("class Model: pass\ndef get_inputs(): return []", "not a torch.nn.Module")
         self.refused("import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x", "no function get_inputs")
         self.refused(source("x.undefined()"), "undefined")
         self.refused(source("None"), "no tensor")

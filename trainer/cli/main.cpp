@@ -3,6 +3,7 @@
 // The same source also builds `warpwright-collect`, without LibTorch. That program has only the stages that need no
 // network. It is one file that depends only on glibc, so it can collect on GPU machines without LibTorch.
 // Exit codes: 0 done, 1 the stage failed or was stopped, 2 wrong arguments.
+#include "support/build/build_description.h"
 #include "trainer/cli/policies.h"
 #include "trainer/cli/propose.h"
 #include "trainer/config/config.h"
@@ -26,6 +27,12 @@ namespace {
 
 using namespace warpwright;
 using namespace warpwright::trainer;
+
+#ifdef WARPWRIGHT_LIBTORCH
+constexpr const char *kProgramName = "warpwright-train";
+#else
+constexpr const char *kProgramName = "warpwright-collect";
+#endif
 
 enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
 
@@ -240,7 +247,7 @@ int propose(const Options &options) {
 
 int run(int argc, char **argv) {
   CLI::App app("Trains the policy that proposes kernels, and judges it");
-  app.set_version_flag("--version", WARPWRIGHT_VERSION);
+  app.set_version_flag("--version", version_line(kProgramName));
   app.require_subcommand(1);
   Options options;
   ReportOptions report;

@@ -14,7 +14,7 @@ Result<std::unique_ptr<Device>> make_library_device(const std::string &name,
   if (!name.starts_with(kPrefix) ||
       std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), ordinal).ec !=
           std::errc())
-    return fail("no device is called " + name, "Use cuda:N");
+    return fail("there is no device " + name, "Use cuda:N");
   return cuda::make_cuda_device(ordinal, &torch, std::make_shared<ServiceCache>());
 }
 

@@ -63,7 +63,7 @@ class Candidates:
         """{"runs": calls of the export that its kernels answered, "fallbacks": {reason: other
         calls}}"""
         if self.process is None:
-            raise HostError("internal", "no export is bound")
+            raise HostError("internal", "there is no bound export")
         said = self.process.ask("kernel_calls", {}, LOAD_LIMIT_S)
         return {"runs": int(said["runs"]), "fallbacks": {str(why)[:500]: int(count) for why, count in said["fallbacks"].items()}}
 

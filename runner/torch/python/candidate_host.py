@@ -59,7 +59,7 @@ class Starting:
         server = candidate_module.CandidateServer(self.library if timed else None, device, self.memory)
         # The filter comes last, because a driver does not start behind the full system-call filter.
         if self.library.warpwright_seal_candidate() != 0:
-            raise RuntimeError("the candidate's process could not be sealed; its stderr says why")
+            raise RuntimeError("the candidate's process could not be sealed; its stderr has the reason")
         self.server = server
 
     def answer(self, method, parameters):

@@ -77,7 +77,7 @@ class CandidateModule:
         with torch.no_grad(), blamed("compile_failed", "the candidate's constructor"):
             model = self.make(**given) if isinstance(given, dict) else self.make(*given)
             if not isinstance(model, torch.nn.Module):
-                raise HostError("compile_failed", "the candidate is no torch.nn.Module")
+                raise HostError("compile_failed", "the candidate is not a torch.nn.Module")
             model = module_modes.in_mode(model.to(self.device), self.mode)
         self.watch.look("in its constructor")
         return model
@@ -95,7 +95,7 @@ class CandidateModule:
         if not self.called_itself:
             self.called_itself = True
             try:
-                with blamed("crash", "the export on the inputs of its own file"):
+                with blamed("crash", "the export on its file's inputs"):
                     self.call(self.model(user_module.LOADED_SEED), self.make_inputs(user_module.LOADED_SEED))
             except HostError as error:
                 if error.kind != "out_of_memory":  # beside the worker's buffers

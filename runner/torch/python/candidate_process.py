@@ -174,7 +174,7 @@ class CandidateProcess:
             answer = None
         if not isinstance(answer, dict) or answer.get("id") != self.ids:
             self.close()
-            raise refused("suspected", f"the candidate's process answered '{method}' with what is no answer")
+            raise refused("suspected", f"the candidate's process answered '{method}' with an invalid message")
         return answer
 
     def await_ready(self, readable, writable, method, deadline):

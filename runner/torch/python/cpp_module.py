@@ -131,7 +131,7 @@ def load_classes(file, classes):
     definitions = ""
     for index, (name, init_inputs) in enumerate(classes):
         if not re.fullmatch(CPP_NAME, name):
-            raise CppError(f"'{name}' is no name of a C++ class")
+            raise CppError(f"'{name}' is not the name of a C++ class")
         arguments = ", ".join(cpp_literal(value) for value in eval(init_inputs, {}))
         definitions += OBJECT_BINDING % {"type": name, "index": index, "arguments": arguments}
     module = load_extension(file, lambda extension: BINDING % (extension, definitions))
@@ -166,7 +166,7 @@ def load_functions(file, functions):
     """Compiles the file once for several of its functions."""
     for function in functions:
         if not re.fullmatch(CPP_NAME, function):
-            raise CppError(f"'{function}' is no name of a C++ function")
+            raise CppError(f"'{function}' is not the name of a C++ function")
     definitions = "".join(f' warpwright_module.def("call_{index}", &{function});' for index, function in enumerate(functions))
     module = load_extension(file, lambda extension: BINDING % (extension, definitions))
     for index, function in enumerate(functions):
@@ -246,7 +246,7 @@ def compiler_command(text, path, includes=()):
 def nvcc_command(text, path, includes=()):
     nvcc = shutil.which("nvcc") or os.path.join(cuda_home() or "", "bin", "nvcc")
     if not os.path.exists(nvcc):
-        raise CppError("the file holds kernels of its own, and there is no nvcc (CUDA_HOME says where)")
+        raise CppError("the file contains kernels, and nvcc was not found (set CUDA_HOME to its toolkit)")
     architecture = ["-arch=sm_%d%d" % torch.cuda.get_device_capability()] if torch.cuda.is_available() else []
     return [nvcc, "-O2", "-w", "-Xcompiler", "-fPIC", "-shared", *architecture, "--expt-relaxed-constexpr",
             "--expt-extended-lambda", *includes, *common_flags(), text, "-o", path, *libraries()]

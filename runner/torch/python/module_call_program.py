@@ -103,7 +103,7 @@ class Program:
         def borrowed(tensor):
             place, offset = find_place(self.places, tensor)
             if place < 0:
-                raise HostError("internal", f"{call.name} reads memory that is no buffer of the plan")
+                raise HostError("internal", f"{call.name} reads memory outside of the plan's buffers")
             return Borrowed(place, offset, tensor)
 
         return user_module.mapped(call.arguments, borrowed), user_module.mapped(call.keywords, borrowed)

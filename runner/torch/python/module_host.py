@@ -131,7 +131,7 @@ class ModuleHost:
 
     def _module(self):
         if self.loaded is None:
-            raise HostError("internal", "no module is loaded")
+            raise HostError("internal", "there is no loaded module")
         return self.loaded
 
     def _keep(self, call):

@@ -55,7 +55,7 @@ class UserModule:
             with told_by(f"{self.spec['model']}'s constructor"):
                 model = make(**given) if isinstance(given, dict) else make(*given)
         if not isinstance(model, torch.nn.Module):
-            raise HostError("unsupported", f"{self.spec['model']} is no torch.nn.Module")
+            raise HostError("unsupported", f"{self.spec['model']} is not a torch.nn.Module")
         with told_by("moving the module to its device"):
             return module_modes.in_mode(model.to(self.device), self.spec.get("mode", "made"))
 

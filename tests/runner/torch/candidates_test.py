@@ -60,7 +60,7 @@ class Candidates(cpu.Case):
 
     def test_no_host_code_runs_unless_it_was_asked_for(self):
         verdict = cpu.verify(cpu.task(TASK), plan(answer(RIGHT)))
-        self.expect("unsupported", "nobody asked", verdict)
+        self.expect("unsupported", "does not permit", verdict)
 
     def test_a_plan_that_mixes_modules_with_other_steps_does_not_fit(self):
         mixed = plan(answer(RIGHT))
@@ -105,7 +105,7 @@ class Candidates(cpu.Case):
         self.refuse_export("0 of 0 calls", "No such file", source)
 
     def test_files_of_an_export_stay_beside_it(self):
-        self.expect("wrong_result", "no plain file name", cpu.verify(cpu.task(TASK), plan(answer(RIGHT), exported=True, files={"../a": ""}),
+        self.expect("wrong_result", "not a plain file name", cpu.verify(cpu.task(TASK), plan(answer(RIGHT), exported=True, files={"../a": ""}),
                                                                      options=("--host-code",)))
 
     # ---- Wrong

@@ -108,7 +108,7 @@ struct Net : torch::nn::Module {
         self.assertIn("does not compile C++ functions", raised.exception.message)
 
     def test_names_that_are_none_and_compilers_that_are_not_there_are_told(self):
-        self.assertIn("no name of a C++ function", self.refused("", "f); system(\"true\""))
+        self.assertIn("not the name of a C++ function", self.refused("", "f); system(\"true\""))
         with mock.patch.dict(os.environ, {"PATH": "/nowhere", "CXX": ""}):
             self.assertIn("no C++ compiler", self.refused("#include <ATen/ATen.h>\n"))
 

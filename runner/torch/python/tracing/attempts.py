@@ -90,7 +90,7 @@ class Attempts:
             return
         torch.manual_seed(2)
         if self.once() != result:
-            raise Refusal("forward uses a tensor that the constructor draws at random and keeps in no attribute of its own")
+            raise Refusal("forward uses a tensor that the constructor draws at random and does not keep in a separate attribute")
 
 
 def traced(language, text, model, inputs, init_inputs, mode, files=None, path=""):

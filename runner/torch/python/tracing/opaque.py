@@ -76,7 +76,7 @@ def opaque(call, target=None, positional=None):
     target = target or call.func._schema.name + ("." + overload if overload else "")
     results = [call.out] if isinstance(call.out, torch.Tensor) else list(call.out)
     if not all(isinstance(result, torch.Tensor) for result in results):
-        raise Refusal("%s gives something that is no tensor" % target)
+        raise Refusal("%s returns something other than a tensor" % target)
     attributes = {"target": target, "arguments": json.dumps(positional), "keywords": json.dumps(keywords)}
     types = [(dtype_name(result.dtype), result.shape) for result in results]
     return call.builder.emit_several("aten", arguments.inputs, attributes, types)

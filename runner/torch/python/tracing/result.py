@@ -31,7 +31,7 @@ def output_tensors(tree):
         return [tensor for item in tree for tensor in output_tensors(item)]
     if tree is None:
         return []
-    raise Refusal("forward returns something that is no tensor: %s" % type(tree).__name__)
+    raise Refusal("forward returns something other than a tensor: %s" % type(tree).__name__)
 
 
 def pattern(tree):

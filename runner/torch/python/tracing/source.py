@@ -118,7 +118,7 @@ def make_module(namespace, model, init_inputs, mode):
     else:
         module = constructor(*made)
     if not isinstance(module, torch.nn.Module):
-        raise Refusal("%s is no torch.nn.Module" % model)
+        raise Refusal("%s is not a torch.nn.Module" % model)
     for tensor in list(module.parameters()) + list(module.buffers()):
         if not tensor.is_contiguous():
             tensor.data = tensor.data.contiguous()  # the task's buffers are contiguous
