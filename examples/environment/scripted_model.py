@@ -1,7 +1,9 @@
-"""A loop over `warpwright-train serve` with a model that is a script: it answers with the search's own moves.
+"""A loop over `warpwright-train serve` with a model that is a script: it answers with the
+search's own moves.
 
     warpwright-train serve --env live --set 'environment.device="cpu"' --reward verified
     PYTHONPATH=clients/python python3 examples/environment/scripted_model.py http://127.0.0.1:8000
+
 """
 
 import random

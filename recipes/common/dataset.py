@@ -2,8 +2,10 @@
 
     python3 recipes/common/dataset.py --url http://127.0.0.1:8000 --form trl --to prompts.jsonl
 
-Forms: `trl` {"prompt", "task_id"}; `verl` {"data_source", "prompt", "ability", "reward_model", "extra_info"}; `gym`
-{"responses_create_params": {"input"}, "task_id", "agent_ref"}. verl reads Parquet too; JSON lines need no further package.
+    trl   {"prompt", "task_id"}
+    verl  {"data_source", "prompt", "ability", "reward_model", "extra_info"}
+    gym   {"responses_create_params": {"input"}, "task_id", "agent_ref"}
+
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""Rewards of answers from a running service, many at once. Where nothing was measured the reward is None.
+"""Rewards of answers from a running service, many at once. An answer without a measurement has
+the reward None.
 
 The service is named by WARPWRIGHT_URL and WARPWRIGHT_TOKEN.
 """

@@ -1,7 +1,7 @@
 """Resources server of NeMo Gym: forwards /verify to a service of `warpwright-train serve`.
 
-Copy it to resources_servers/warpwright/app.py of a Gym checkout; its launcher starts servers by an entrypoint. An answer
-that was not measured comes back masked, with its failure kind.
+Copy it to resources_servers/warpwright/app.py of a Gym checkout; its launcher starts servers by
+an entrypoint. An answer that was not measured comes back masked, with its failure kind.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""Reward function for TRL's GRPOTrainer. TRL leaves answers with the reward None out of their group's baseline."""
+"""Reward function for TRL's GRPOTrainer. TRL leaves answers with the reward None out of their
+group's baseline."""
 
 import pathlib
 import sys

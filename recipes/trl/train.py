@@ -3,6 +3,7 @@
     pip install -r recipes/trl/requirements.txt
     python3 recipes/common/dataset.py --form trl --seeds 4 --to prompts.jsonl
     WARPWRIGHT_URL=http://127.0.0.1:8000 python3 recipes/trl/train.py --config recipes/trl/grpo.toml
+
 """
 
 import argparse

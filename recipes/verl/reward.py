@@ -1,5 +1,5 @@
-"""Reward function for verl (`custom_reward_function`). verl needs a number: where nothing was measured it is 0, and
-`measured` is false, so that a filter can leave the sample out."""
+"""Reward function for verl (`custom_reward_function`). verl needs a number. An answer without a
+measurement has 0 and `measured` false, so that a filter can skip the sample."""
 
 import pathlib
 import sys

@@ -1,4 +1,5 @@
-"""GRPO's groups with LoRA on the contrastive prompts of a service, by verl: its command line, from grpo.toml.
+"""GRPO's groups with LoRA on the contrastive prompts of a service, by verl: its command line,
+from grpo.toml.
 
     pip install -r recipes/verl/requirements.txt
     python3 recipes/common/dataset.py --form verl --seeds 4 --to prompts.json

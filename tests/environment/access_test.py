@@ -1,4 +1,5 @@
-"""Who may use `serve`: tokens in a header or before the path, TLS, browsers, addresses of other machines."""
+"""Who may use `serve`: tokens in a header or before the path, TLS, browsers, addresses of other
+machines."""
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
-"""32 clients at once, whose lines break at random: every answer gets its verdict, and none is measured twice."""
+"""32 clients at once over lines that break at random: every answer gets one verdict, from one
+measurement."""
 
 import collections
 import random

@@ -1,5 +1,6 @@
-"""The recipes as far as they can be checked without a network: their keys against the recorded signatures of the pinned
-versions, and a whole loop with stand-ins for the trainers and a model that is a script, on the CPU backend."""
+"""The recipes as far as they can be checked without a network: their keys against the recorded
+signatures of the pinned versions, and a whole loop with stand-ins for the trainers and a model
+that is a script, on the CPU backend."""
 
 import asyncio
 import importlib.util

@@ -1,4 +1,5 @@
-"""A service of `warpwright-collect serve` on the CPU backend, over two small kernels, and answers to them."""
+"""A service of `warpwright-collect serve` on the CPU backend, over two small kernels, and
+answers to them."""
 
 import json
 import pathlib

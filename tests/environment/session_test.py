@@ -1,4 +1,5 @@
-"""Episodes of `serve` with the real programs on the CPU backend: verdicts, rewards, turns, lost lines, limits."""
+"""Episodes of `serve` with the real programs on the CPU backend: verdicts, rewards, turns, lost
+lines, limits."""
 
 import json
 import pathlib

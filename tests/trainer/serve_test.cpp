@@ -1,4 +1,5 @@
-// The environment service below its protocols: rewards, turns of the queue, the exemplar store, messages, exports.
+// The environment service below its protocols: rewards, turns of the queue, the exemplar store,
+// messages, exports.
 #include "support/files.h"
 #include "tests/trainer/temporary_folder.h"
 #include "trainer/endpoint/measured_text.h"
@@ -122,7 +123,7 @@ TEST_CASE("the store keeps different versions, and drops middling ones first") {
 TEST_CASE("messages are read within limits") {
   CHECK(parse_message("{\"a\": [1, \"[[\\\"[\"]}"));
   CHECK(has(parse_message(std::string(65, '[') + std::string(65, ']')).error().message, "deeper"));
-  CHECK(has(parse_message("{").error().message, "no JSON"));
+  CHECK(has(parse_message("{").error().message, "not JSON"));
   CHECK(message_text("\xff") == "\"\xEF\xBF\xBD\"");
 }
 

@@ -1,8 +1,9 @@
-// The protocol of NeMo Gym's resources servers (github.com/NVIDIA-NeMo/Gym, base_resources_server.py, August 2026).
+// The protocol of NeMo Gym's resources servers (github.com/NVIDIA-NeMo/Gym,
+// base_resources_server.py, August 2026).
 //
 //   POST /verify {"responses_create_params", "response", "task_id" or "verifier_metadata": {"task_id"}}
-//        -> the body with "reward" and, where nothing was measured, "mask_sample": true, "failure_kind",
-//           "failure_reason" and "_ng_failure_class"; "warpwright" has the observation
+//        -> the body with "reward"; "warpwright" has the observation. If nothing was measured,
+//           also "mask_sample": true, "failure_kind", "failure_reason", "_ng_failure_class"
 //   POST /seed_session, /close_session, /aggregate_metrics; GET /reverify_mode
 // A verification keeps nothing, so any number of them may run at once. Thread: the strand.
 #pragma once

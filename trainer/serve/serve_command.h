@@ -1,4 +1,5 @@
-// `serve`: the environment for programs that train language models (docs/environment.md). Thread: main.
+// `serve`: the environment for programs that train language models (docs/environment.md). Thread:
+// main.
 #pragma once
 
 #include "trainer/stages/workplace.h"

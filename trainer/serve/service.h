@@ -1,8 +1,8 @@
-// The environment, whatever protocol its clients speak: sessions, episodes, and the queue of their steps.
+// The environment below its protocols: sessions, episodes, and the queue of their steps.
 //
-// An episode outlives its connection for a while, so that a client that lost its line can go on; a step that is sent
-// again under the same request_id is made once. Steps never overlap within an episode. Thread: the strand; callbacks
-// are called on it.
+// An episode outlives its connection for a while, so that a client that lost its line can go on;
+// a step that is sent again under the same request_id is made once. Steps never overlap within an
+// episode. Thread: the strand; callbacks are called on it.
 #pragma once
 
 #include "trainer/serve/episode.h"

@@ -1,4 +1,5 @@
-"""Episodes over a WebSocket that survive lost connections, and the service's requests over HTTP."""
+"""Episodes over a WebSocket that survive lost connections, and the service's requests over
+HTTP."""
 
 import json
 import random

@@ -1,4 +1,5 @@
-"""A WebSocket client (RFC 6455) on the standard library: text messages, pings, TLS. One thread at a time."""
+"""A WebSocket client (RFC 6455) on the standard library: text messages, pings, TLS. One thread
+at a time."""
 
 import base64
 import hashlib
