@@ -129,7 +129,7 @@ TEST_CASE("messages are read within limits") {
 
 TEST_CASE("actions are read strictly, and are the same after a round trip") {
   for (const char *text : {R"({"kind": "text", "text": "a"})", R"({"kind": "plan", "plan": {}})",
-                           R"({"kind": "moves", "moves": ["a()"]})",
+                           R"json({"kind": "moves", "moves": ["a()"]})json",
                            R"({"kind": "module", "source": "s", "model": "M"})"})
     CHECK(to_json(*action_from_json(Json::parse(text))) == Json::parse(text));
   const auto named = action_from_json(Json::parse(R"({"kind": "text", "text": "", "metadata": {"request_id": "r", "usage": 3}})"));
