@@ -26,7 +26,8 @@ struct EpisodeRequest {
   bool resume = false; ///< goes on with the episode of this id, after a lost connection
 };
 
-/// Errors: a member of another type or out of range, by its name. Unknown members are left alone, as OpenEnv does.
+/// Errors: a member of another type or out of range, by its name. Unknown members are left alone,
+/// as OpenEnv does.
 Result<EpisodeRequest> episode_request_from(const nlohmann::json &data);
 
 /// Result of `reset` and `step`.

@@ -27,10 +27,12 @@ private:
   EnvironmentService &service_;
 };
 
-/// Text of the assistant's messages in a response of OpenAI's responses API. nullopt: there is none.
+/// Text of the assistant's messages in a response of OpenAI's responses API. nullopt: there is
+/// none.
 std::optional<std::string> assistant_text(const nlohmann::json &response);
 
-/// Mean, least and largest reward of verify responses whose samples count: {"count", "mean/reward", ..}.
+/// Mean, least and largest reward of verify responses whose samples count: {"count", "mean/reward",
+/// ..}.
 nlohmann::json reward_metrics(const nlohmann::json &verify_responses);
 
 } // namespace warpwright::trainer

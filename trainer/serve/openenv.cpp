@@ -1,4 +1,5 @@
 #include "trainer/serve/openenv.h"
+#include "support/version.h"
 
 #include "trainer/serve/message.h"
 #include "trainer/serve/observation.h"
@@ -18,7 +19,7 @@ constexpr const char *kDescription =
 Json metadata() {
   return {{"name", kName},
           {"description", kDescription},
-          {"version", WARPWRIGHT_VERSION},
+          {"version", version()},
           {"documentation_url", "https://warpwright.dev/docs/environment"}};
 }
 
@@ -29,7 +30,7 @@ Json open_api() {
     return Json{{method, {{"summary", summary}, {"responses", {{"200", {{"description", "OK"}}}}}}}};
   };
   return {{"openapi", "3.1.0"},
-          {"info", {{"title", kName}, {"version", WARPWRIGHT_VERSION}, {"description", kDescription}}},
+          {"info", {{"title", kName}, {"version", version()}, {"description", kDescription}}},
           {"paths",
            {{"/health", path("get", "Health")},
             {"/metadata", path("get", "Metadata")},
