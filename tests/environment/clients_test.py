@@ -9,7 +9,7 @@ import unittest
 from service import SCALE, SHIFT, Service, plan, source
 from warpwright_environment import Environment
 
-CLIENTS, EPISODES = 32, 3
+CLIENTS, EPISODES = 32, 1
 
 
 def candidate(task, client, episode):

@@ -77,7 +77,7 @@ class Verdicts(OneService):
         turn = self.judged(WRONG)
         self.assertEqual(turn.observation["outcome"], "wrong_result")
         self.assertTrue(turn.observation["failed_check"]["name"])
-        self.assertIn("expected", turn.observation["message"])
+        self.assertRegex(turn.observation["message"], r"y\[\d+\]")  # the first wrong element
         self.assertLess(turn.reward, 0)
 
     def test_an_answer_that_does_not_compile_gets_the_compilers_lines(self):
@@ -246,6 +246,7 @@ class OverHttp(OneService):
         verified = environment.verify(SHIFT, answer(source("y[i] = x[i] + 1.0f;")))
         self.assertEqual((verified["reward"], verified["mask_sample"]), (1, False), verified)
         self.assertIn("responses_create_params", verified)
+        self.assertEqual(self.service.trajectories()[-1]["messages"], [])  # the prompt was not told
         wrong = environment.verify(SHIFT, "no form")
         self.assertLess(wrong["reward"], 0)
         self.assertEqual(wrong["warpwright"]["refused"]["kind"], "malformed")

@@ -149,6 +149,11 @@ TEST_CASE("Gym's response gives the assistant's text, without reasoning and call
   CHECK(assistant_text(response) == "ab");
   CHECK_FALSE(assistant_text(Json{{"output", Json::array()}}));
   CHECK_FALSE(assistant_text(3));
+  const auto seen = input_messages(Json::parse(R"({"input": [{"role": "user", "content": "a"}, {"role": "user", "content": []}, 3]})"));
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].content == "a");
+  CHECK(input_messages(Json{{"input", "b"}}).at(0).role == "user");
+  CHECK(input_messages(3).empty());
   const Json metrics = reward_metrics(Json::parse(R"([{"reward": 1}, {"reward": -2}, {"reward": 0, "mask_sample": true}, 3])"));
   CHECK(metrics == Json{{"count", 2}, {"masked", 1}, {"mean/reward", -0.5}, {"min/reward", -2.0}, {"max/reward", 1.0}});
 }

@@ -105,6 +105,10 @@ Result<std::unique_ptr<Episode>> Episode::open(std::string id, std::string clien
 }
 
 Result<void> Episode::make_prompt(const EpisodeRequest &request) {
+  if (request.seen) {
+    messages_ = *request.seen;
+    return {};
+  }
   const auto known = place_.exemplars.original_of(task_.id);
   if (known)
     view_.original = known;

@@ -31,6 +31,9 @@ private:
 /// none.
 std::optional<std::string> assistant_text(const nlohmann::json &response);
 
+/// The messages of a request's input, which is a text or a list; parts that are no texts are skipped.
+std::vector<ChatMessage> input_messages(const nlohmann::json &responses_create_params);
+
 /// Mean, least and largest reward of verify responses whose samples count: {"count", "mean/reward",
 /// ..}.
 nlohmann::json reward_metrics(const nlohmann::json &verify_responses);
