@@ -48,7 +48,7 @@ public:
   /// Errors: as measure_plan().
   virtual Result<model::Verdict> verify(const TrainingTask & /*task*/, const model::Plan & /*plan*/,
                                         bool /*host_code*/, std::stop_token /*stop*/) {
-    return fail("nothing is verified here", "Use environment.mode = \"live\"");
+    return fail("this environment does not verify plans", "Use environment.mode = \"live\"");
   }
   /// Verdict on a plan of an unrecorded task, such as the adversary suite's; not recorded. Errors: recorded
   /// environments refuse.
