@@ -25,7 +25,7 @@ Outcome<ToolResult> explain_rule(const std::string &rule) {
   const std::string text = TRY(read_file(page));
   const std::size_t begin = text.find("\n## " + rule + "\n");
   if (begin == std::string::npos)
-    return fail("there is no rule " + rule, "Name one that analyze reported");
+    return fail("there is no rule " + rule, "Name a rule that analyze reported");
   const std::size_t end = std::min(text.find("\n## ", begin + 1), text.size());
   return ToolResult{{{"about", rule}, {"text", text.substr(begin + 1, end - begin - 1)}},
                     "what the rule " + rule + " means",
@@ -77,8 +77,8 @@ Outcome<ToolResult> explain_kernel(Workbench &bench, const ToolCall &call) {
   const auto hover = server::features::hover(
       context, snapshot->positions.position(snapshot->find_kernel(name)->name_range.begin));
   if (!hover)
-    return fail("nothing is known of " + name, "Ask analyze");
-  return ToolResult{{{"about", name}, {"text", hover->contents.value}}, "what is known of " + name, {}};
+    return fail("there is no information about " + name, "Ask analyze");
+  return ToolResult{{{"about", name}, {"text", hover->contents.value}}, "facts about " + name, {}};
 }
 
 Outcome<EntryPtr> named_entry(Workbench &bench, const ToolCall &call) {
