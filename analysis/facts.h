@@ -110,12 +110,21 @@ struct MissingFact {
 };
 
 /// A launch of the kernel as a run of the program had it.
+/// Elements of a buffer before a recorded launch.
+struct CapturedValues {
+  /// Quantiles: in no order; Sorted, Permutation: see model::Distribution
+  model::Distribution::Kind kind = model::Distribution::Kind::Quantiles;
+  std::vector<double> quantiles; ///< the values: as many as a model::Distribution has, ascending
+};
+
 struct CapturedLaunch {
   std::string source; ///< for people: "the run of ./main 4096 on 2026-11-26"
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::map<std::string, std::int64_t> integers;      ///< by parameter
   std::map<std::string, double> numbers;             ///< by parameter
   std::map<std::string, std::int64_t> extents_bytes; ///< by pointer parameter
+  /// By pointer parameter; for each type that its elements could have.
+  std::map<std::string, std::map<model::Dtype, CapturedValues>> values;
 };
 
 struct InferredTask {

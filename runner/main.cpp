@@ -3,6 +3,7 @@
 #include "runner/adversary/command.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
+#include "support/build/build_description.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -140,7 +141,7 @@ int main(int argc, char **argv) {
   using namespace warpwright::runner;
   CLI::App app{"Verifies GPU kernels against their reference and measures them",
                "warpwright-runner"};
-  app.set_version_flag("--version", WARPWRIGHT_VERSION);
+  app.set_version_flag("--version", warpwright::version_line("warpwright-runner"));
   app.require_subcommand(1);
 
   std::string device;

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$1"
 shopt -s nullglob
-files=(*.tar.xz *.deb *.whl *.vsix)
+files=(*.tar.xz *.deb *.whl *.vsix *.spdx.json)
 [ ${#files[@]} -gt 0 ] || { echo "checksums: there are no packages in $1" >&2; exit 1; }
 sha256sum "${files[@]}" >SHA256SUMS.new
 mv SHA256SUMS.new SHA256SUMS

@@ -18,7 +18,7 @@ packages=(
   doctest-dev neovim clangd-22 rabbitmq-server openssl openssh-client openssh-server make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
   # trainer (optional: without libtorch-dev warpwright-train is not built)
   libtorch-dev libgloo-dev libopenblas0-openmp
-  # only read: their copyright files are those of the isl inside Polly and the xxHash inside LLVM (scripts/notices.py)
+  # only read: their copyright files are those of the isl inside Polly and the xxHash inside LLVM (packaging/components.toml)
   libisl23 libxxhash0
 )
 

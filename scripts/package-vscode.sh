@@ -24,33 +24,46 @@ cd "$root/editors/vscode"
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null || skip "npm ci failed: is the npm registry within reach?"
 fi
-mkdir -p "$packages"
 npm run --silent check
-npm run --silent build -- --log-level=warning --metafile="$packages/bundle.json"
+stage=$(mktemp -d) # what is packed; sources stay as they are
+trap 'rm -rf "$stage"' EXIT
+npm run --silent build -- --log-level=warning --metafile="$stage/bundle.json"
+"$root/scripts/notices.py" extension "$stage/bundle.json" . "$stage"
+rm "$stage/bundle.json"
+mv "$stage/LICENSE" "$stage/LICENSE.txt" # the name that vsce looks for
+cp -r out media README.md .vscodeignore "$stage"
+cp "$root/CHANGELOG.md" "$stage"
+mkdir "$stage/examples"
+cp "$root/examples/transpose.cu" "$stage/examples" # of the walkthrough
 
-# What is put beside the sources for packing, and is no source.
-staged=(server LICENSE LICENSE.txt NOTICE THIRD_PARTY.txt licenses)
-rm -rf "${staged[@]}"
-trap 'cd "$root/editors/vscode" && rm -rf "${staged[@]}"' EXIT
-"$root/scripts/notices.py" extension "$packages/bundle.json" . .
-mv LICENSE LICENSE.txt # the name that vsce looks for
-rm "$packages/bundle.json"
+# The manifest with the version of the project, and the place of its sources if it has one.
+repository=${REPOSITORY:-$(sed -n 's/^repository = "\(.*\)"$/\1/p' "$root/packaging/project.toml")}
+node -e 'const [from, to, version, repository] = process.argv.slice(1);
+  const manifest = { ...JSON.parse(require("fs").readFileSync(from)), version };
+  if (repository) Object.assign(manifest, { repository: { type: "git", url: repository }, bugs: `${repository}/issues` });
+  require("fs").writeFileSync(to, JSON.stringify(manifest, null, 2));' package.json "$stage/package.json" "$(<"$root/VERSION")" "$repository"
+place=(--no-rewrite-relative-links)
+[ -n "$repository" ] || place+=(--allow-missing-repository)
 
+mkdir -p "$packages"
+vsce=$PWD/node_modules/.bin/vsce
 pack() { # NAME, then options of vsce
-  npx --no-install vsce package --no-dependencies --allow-missing-repository --no-rewrite-relative-links -o "$packages/$1" "${@:2}" >"$packages/$1.log" ||
-    { cat "$packages/$1.log" >&2; exit 1; }
-  rm "$packages/$1.log"
+  (cd "$stage" && "$vsce" package --no-dependencies "${place[@]}" -o "$packages/$1" "${@:2}" >"$stage.log") ||
+    { cat "$stage.log" >&2; rm "$stage.log"; exit 1; }
+  rm "$stage.log"
   echo "$packages/$1"
 }
 
 pack warpwright.vsix
 if [ -n "$bin" ]; then
+  cd "$stage"
   mkdir -p server/bin server/share/doc/warpwright
   for program in warpwright warpwright-runner warpwright-worker-cpu warpwright-collect libwarpwright-capture.so; do
     [ ! -x "$bin/$program" ] || strip -o "server/bin/$program" "$bin/$program"
   done
   [ ! -d "$bin/torch" ] || cp -r "$bin/torch" server/bin/torch
   find server -name __pycache__ -prune -exec rm -rf {} +
+  find server/bin/torch -name '*.so' -exec strip {} +
   cp "$root"/docs/*.md server/share/doc/warpwright
   install -D -m 644 -t server/share/doc/warpwright/internals "$root"/docs/internals/*.md
   install -D -m 644 -t server/share/warpwright "$bin"/../share/warpwright_runtime-*.whl

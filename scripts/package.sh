@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Makes the installable packages of a finished build:
 #   warpwright-VERSION-linux-x86_64.tar.xz   programs, docs, examples, Neovim plugin; unpack anywhere, ~/.local included
-#   warpwright_VERSION_amd64.deb             the same for Debian 12, Ubuntu 24.04 and newer
+#   warpwright_VERSION_amd64.deb             the same for Debian, Ubuntu and the like
 #   warpwright.nvim/                         the Neovim plugin as a directory, for plugin managers
 #   warpwright-VERSION-py3-none-*.whl            the backend of torch.compile, for pip; by scripts/wheel.py
 #   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, where npm can be had
 #   warpwright-VERSION-source.tar.xz         the committed sources, which belong with the programs (THIRD_PARTY.txt says why)
+#   warpwright-VERSION.spdx.json             the software inside each package, as SPDX; by scripts/sbom.py
 #   SHA256SUMS                               of every file above; check with `sha256sum -c SHA256SUMS`
 # Builds nothing. Each is installed and used by tests/editors (`make test-editors`), the wheel by tests/torch/wheel.
 # usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]     KINDs: archive deb neovim wheel vscode source; all of them by default
@@ -16,6 +17,7 @@ kinds=" ${*:3} "
 [ $# -gt 2 ] || kinds=" archive deb neovim wheel vscode source "
 cd "$(dirname "$0")/.."
 mkdir -p "$out"
+version=$(<VERSION)
 
 # The plugin with the index of its help, as `:helptags` writes it: tag, file and pattern, sorted by bytes.
 plugin=$build/warpwright.nvim
@@ -47,14 +49,16 @@ if [[ $kinds == *" vscode "* ]]; then
   [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || exit "$status"
 fi
 if [[ $kinds == *" source "* ]]; then
-  if version=$(git describe --always 2>/dev/null); then
-    name=$(sed -n 's/^project(\([a-z]*\) VERSION \([0-9.]*\).*/\1-\2/p' CMakeLists.txt)
-    git archive --prefix="$name/" HEAD | xz -T0 -6 >"$out/$name-source.tar.xz"
+  if commit=$(git describe --always 2>/dev/null); then
+    rm -f "$out"/warpwright-*-source.tar.xz
+    git archive --prefix="warpwright-$version/" HEAD | xz -T0 -6 >"$out/warpwright-$version-source.tar.xz"
     [ -z "$(git status --porcelain --untracked-files=no)" ] ||
-      echo "package: the sources are those of commit $version; changes that are not committed are left out" >&2
+      echo "package: the sources are those of commit $commit; changes that are not committed are left out" >&2
   else
     echo "package: this is no git checkout, so no archive of the sources is made" >&2
   fi
 fi
+rm -f "$out"/*.spdx.json
+scripts/sbom.py "$out" "$out/warpwright-$version.spdx.json"
 scripts/checksums.sh "$out"
 ls -l "$out"

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from notices import ROOT, cached_value, fail, output_of  # noqa: E402
+from components import PROJECT, ROOT, cached_value, fail, output_of  # noqa: E402
 
 PROGRAMS = ("warpwright-search", "warpwright-runner")
 CORE = "libwarpwright-core.so"
@@ -27,7 +27,7 @@ METADATA = """Metadata-Version: 2.1
 Name: warpwright
 Version: {version}
 Summary: A backend of torch.compile that replaces regions of a model by verified, faster kernels
-License: Apache-2.0 WITH LLVM-exception
+License: {license}
 Requires-Python: >=3.9
 Requires-Dist: torch>=2.6
 Description-Content-Type: text/markdown
@@ -81,7 +81,7 @@ def main(build, out):
         information = place / f"warpwright-{version}.dist-info"
         information.mkdir()
         description = (ROOT / "docs/pytorch.md").read_text()
-        (information / "METADATA").write_text(METADATA.format(version=version, description=description))
+        (information / "METADATA").write_text(METADATA.format(version=version, license=PROJECT["license"], description=description))
         (information / "WHEEL").write_text(WHEEL.format(platform=platform_tag(binaries)))
         (information / "entry_points.txt").write_text(ENTRY_POINTS)
         shipped = [path for path in sorted((build / "bin").rglob("*")) if path.name in {one.name for one in binaries}]

@@ -7,6 +7,7 @@
 // the unit's thread.
 #include "analysis/task/infer_task.h"
 #include "analysis/task/captured_sizes.h"
+#include "analysis/task/captured_values.h"
 #include "analysis/task/check_sizes.h"
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/size_probe.h"
@@ -203,7 +204,8 @@ private:
     for (const DraftBuffer &buffer : draft_.buffers)
       describe_buffer(prober, buffer);
     for (model::Buffer &buffer : result_.task.buffers)
-      index_distribution(prober, buffer);
+      if (!given_distribution(buffer.name))
+        choose_distribution(prober, buffer);
     if (!result_.missing.empty())
       return;
     std::map<std::string, symbolic::Expression> extents;
@@ -313,11 +315,43 @@ private:
     return in(measured_->ranges.positive) ? Kind::Positive : Kind::Normal;
   }
 
-  /// Limits integers that index another buffer to indices inside it.
-  void index_distribution(const SizeProbe &prober, model::Buffer &buffer) {
+  /// As a recorded run had it, else by the kernel's text.
+  void choose_distribution(const SizeProbe &prober, model::Buffer &buffer) {
+    const auto index_bound = index_distribution(prober, buffer);
+    if (const CapturedValues *values = captured_values(buffer))
+      if (const auto captured =
+              captured_distribution(*values, buffer.dtype, result_.task, index_bound)) {
+        buffer.distribution = *captured;
+        result_.assumptions.push_back("the values of " + buffer.name + " are spread as in " +
+                                      spec_.captured->source);
+        return;
+      }
+    if (measured_->ranges.loop_bounds.contains(buffer.name))
+      miss(buffer.name + ".values",
+           "The values of " + buffer.name +
+               " bound a loop of the kernel. Which values does it hold? Write `" + buffer.name +
+               ": integers LOW..HIGH`.");
+  }
+
+  /// Null: none were seen, or the kernel's results go into the buffer.
+  const CapturedValues *captured_values(const model::Buffer &buffer) const {
+    if (!spec_.captured || buffer.direction == Direction::Out)
+      return nullptr;
+    const auto draft = std::ranges::find(draft_.buffers, buffer.name, &DraftBuffer::name);
+    for (const std::string &name : draft->parameters)
+      if (const auto found = spec_.captured->values.find(name);
+          found != spec_.captured->values.end() && found->second.contains(buffer.dtype))
+        return &found->second.at(buffer.dtype);
+    return nullptr;
+  }
+
+  /// Limits integers that index another buffer to indices inside it. @return their exclusive bound
+  std::optional<symbolic::Expression> index_distribution(const SizeProbe &prober,
+                                                         model::Buffer &buffer) {
     using enum Kind;
-    if (buffer.distribution.kind != Integers || given_distribution(buffer.name))
-      return;
+    std::optional<symbolic::Expression> bound;
+    if (buffer.distribution.kind != Integers)
+      return bound;
     buffer.distribution.lower = symbolic::Expression(0);
     if (buffer.direction != Direction::In &&
         !std::ranges::any_of(measured_->ranges.accesses, [&](const auto &access) {
@@ -350,14 +384,11 @@ private:
         continue;
       buffer.distribution.kind = Integers;
       buffer.distribution.upper = *upper;
+      bound = upper;
       result_.assumptions.push_back("the values of " + buffer.name + " lie in 0.." + upper->text() +
                                     ", as they index " + access.buffer);
     }
-    if (measured_->ranges.loop_bounds.contains(buffer.name) && !given_distribution(buffer.name))
-      miss(buffer.name + ".values",
-           "The values of " + buffer.name +
-               " bound a loop of the kernel. Which values does it hold? Write `" + buffer.name +
-               ": integers LOW..HIGH`.");
+    return bound;
   }
 
   bool given_distribution(const std::string &name) const {

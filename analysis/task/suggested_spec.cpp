@@ -21,6 +21,10 @@ std::string distribution_name(const model::Distribution &distribution) {
   case Kind::Normal:
   case Kind::Module: // only in torch tasks, which need no comment
     return "normal";
+  case Kind::Quantiles: // a comment cannot say so much
+  case Kind::Sorted:
+  case Kind::Permutation:
+    return "";
   case Kind::Uniform:
     return "uniform";
   case Kind::Positive:

@@ -83,6 +83,15 @@ std::vector<Rewrite> rewrites(const ops::GraphIndex &index) {
   return found;
 }
 
+std::optional<Rewrite> first_rewrite(const ops::GraphIndex &index, std::string_view name) {
+  const GraphFacts facts(index);
+  const auto rule = std::ranges::find(rules(), name, &Rule::name);
+  for (const model::Node &node : index.graph().nodes)
+    if (auto rewrite = rule == rules().end() ? std::nullopt : matched(facts, *rule, node))
+      return rewrite;
+  return std::nullopt;
+}
+
 model::Graph without_dead_nodes(model::Graph graph) {
   std::unordered_set<std::string> needed(graph.outputs.begin(), graph.outputs.end());
   for (const model::Update &update : graph.updates)

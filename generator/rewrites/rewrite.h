@@ -45,6 +45,9 @@ std::span<const Rule> rules();
 /// Returns every rewrite that is legal now, in graph order.
 std::vector<Rewrite> rewrites(const ops::GraphIndex &index);
 
+/// Returns the first legal rewrite of one rule, in graph order. nullopt: there is none.
+std::optional<Rewrite> first_rewrite(const ops::GraphIndex &index, std::string_view rule);
+
 /// Returns the graph after the rewrite: the new value has the old one's name and, where the graph returns it, its
 /// layout. Dead nodes are removed; leaves stay.
 /// Errors: a rewrite of another graph, or one whose value has another shape or dtype.

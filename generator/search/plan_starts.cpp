@@ -192,9 +192,8 @@ std::vector<PlanStart> plan_starts(const Graph &traced, const elements::DeviceFa
 std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::string_view rule) {
   PlanStart start{base, rule};
   for (std::size_t round = 0; round < base.graph.nodes.size(); ++round) {
-    const auto legal = rewrites::rewrites(ops::GraphIndex(start.graph));
-    const auto next = std::ranges::find(legal, rule, &rewrites::Rewrite::rule);
-    if (next == legal.end() || !rewrite(start, *next))
+    const auto next = rewrites::first_rewrite(ops::GraphIndex(start.graph), rule);
+    if (!next || !rewrite(start, *next))
       break;
   }
   if (start.rewrites.size() == base.rewrites.size())

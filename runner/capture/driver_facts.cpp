@@ -99,7 +99,8 @@ std::optional<Pointer> DriverFacts::pointer_at(std::uint64_t address) const {
                  .memory = is_managed            ? "managed"
                            : type == kHostMemory ? "host"
                            : pool                ? "pool"
-                                                 : "device"};
+                                                 : "device",
+                 .address = address};
 }
 
 bool DriverFacts::is_capturing(cuda::CUstream stream, bool per_thread) const {

@@ -20,6 +20,8 @@ public:
   /// Errors: a file cannot be written.
   Result<void> write(Recording &recording, ModuleStore &modules, ProcessFacts process);
 
+  const std::filesystem::path &folder() const { return folder_; }
+
 private:
   explicit FolderWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}
   Result<void> replace(const char *name, std::string text);

@@ -102,10 +102,13 @@ std::vector<std::string> own_command() {
 
 } // namespace
 
-Injection::Injection(FolderWriter writer, std::optional<std::chrono::milliseconds> duration)
+Injection::Injection(FolderWriter writer, std::optional<std::chrono::milliseconds> duration,
+                     std::vector<WantedLaunch> wanted)
     : writer_(std::move(writer)),
       deadline_(duration ? std::optional(std::chrono::steady_clock::now() + *duration)
                          : std::nullopt) {
+  if (!wanted.empty())
+    contents_.emplace(std::move(wanted), writer_.folder());
   process_.pid = ::getpid();
   process_.command = own_command();
   process_.started = utc_now();
@@ -188,8 +191,13 @@ void Injection::begin(std::uint32_t id, const ApiCall &call) {
     operation = recording_.find_graph(
         read<std::uint64_t>(static_cast<const unsigned char *>(call.parameters), 0));
   } else if (const auto launch = launch_call(id, call.parameters)) {
-    operation = recording_.find(read_launch(*launch, call.symbol, facts_));
+    Launch read = read_launch(*launch, call.symbol, facts_);
     is_captured = facts_.is_capturing(launch->config.stream, launch->per_thread);
+    if (contents_)
+      contents_->look(*launch, read, is_captured, [&](const std::string &what, const std::string &why) {
+        recording_.skip(what, why);
+      });
+    operation = recording_.find(std::move(read));
   } else if (auto copy = read_copy(id, call.function, call.parameters, facts_)) {
     is_captured = copy->has_stream && facts_.is_capturing(copy->stream, copy->per_thread);
     operation = recording_.find(std::move(copy->copy));
@@ -351,7 +359,11 @@ extern "C" int InitializeInjection() {
     std::optional<std::chrono::milliseconds> duration;
     if (const char *text = std::getenv(kMillisecondsVariable))
       duration = std::chrono::milliseconds(std::strtoll(text, nullptr, 10));
-    injection = new Injection(*std::move(writer), duration);
+    std::vector<WantedLaunch> wanted;
+    if (const char *file = std::getenv(kWantedVariable))
+      if (auto read = read_wanted(file))
+        wanted = *std::move(read);
+    injection = new Injection(*std::move(writer), duration, std::move(wanted));
     protect([] { injection->start(); });
     pthread_atfork(nullptr, nullptr, [] { injection->abandon(); });
     std::atexit([] { protect([] { injection->finish(); }); });

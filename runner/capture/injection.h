@@ -8,6 +8,7 @@
 // Thread: on_... any; the writing thread and the exit handler do the rest.
 #pragma once
 
+#include "runner/capture/contents_reader.h"
 #include "runner/capture/copy_reader.h"
 #include "runner/capture/folder_writer.h"
 #include "runner/capture/launch_reader.h"
@@ -22,7 +23,9 @@ namespace warpwright::capture {
 
 class Injection {
 public:
-  Injection(FolderWriter writer, std::optional<std::chrono::milliseconds> duration);
+  /// @param wanted launches whose buffers are looked at; empty: no stream is waited for
+  Injection(FolderWriter writer, std::optional<std::chrono::milliseconds> duration,
+            std::vector<WantedLaunch> wanted);
 
   /// Subscribes and starts the writing thread. On an error the reason is written, and nothing is
   /// recorded.
@@ -55,6 +58,7 @@ private:
   Recording recording_;
   ModuleStore modules_;
   FolderWriter writer_;
+  std::optional<ContentsReader> contents_;
   const std::optional<std::chrono::steady_clock::time_point> deadline_;
 
   std::atomic<bool> is_on_ = false;

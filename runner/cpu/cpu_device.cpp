@@ -5,6 +5,7 @@
 #include "runner/cpu/launcher.h"
 #include "runner/cpu/memory.h"
 #include "support/hash.h"
+#include "support/version.h"
 
 #include <algorithm>
 #include <cstring>
@@ -59,7 +60,7 @@ model::DeviceInfo describe_cpu() {
   info.kind = "cpu";
   info.name = cpu_name();
   info.driver =
-      std::string("Warpwright CPU backend ") + WARPWRIGHT_VERSION + ", LLVM " + LLVM_VERSION_STRING;
+      "Warpwright CPU backend " + version() + ", LLVM " + LLVM_VERSION_STRING;
   char host[256] = {};
   if (::gethostname(host, sizeof(host) - 1) == 0)
     info.host = host;

@@ -3,11 +3,16 @@
 // Python interpreter, torch tasks report that torch is missing.
 #include "runner/cpu/cpu_device.h"
 #include "runner/worker/worker.h"
+#include "support/build/build_description.h"
 
 #include <iostream>
 
-int main() {
+int main(int argc, char **argv) {
   using namespace warpwright::runner;
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::cout << warpwright::version_line("warpwright-worker-cpu") << std::endl;
+    return 0;
+  }
   std::error_code unknown;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
   auto torch = ChildHost::make(program.parent_path() / "torch");

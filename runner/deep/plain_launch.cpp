@@ -152,8 +152,8 @@ private:
       const BoundBuffer &bound = bound_.at(buffer.name);
       if (bound.elements == 0)
         continue;
-      const element::Draw draw = make_draw(buffer.dtype, buffer.distribution.kind, *lower, *upper,
-                                           buffer_seed(wanted_.seed, index), 1);
+      const element::Draw draw = make_draw(buffer, *lower, *upper, bound.elements,
+                                           buffer_seed(wanted_.seed, index));
       const std::vector<std::uint64_t> drawn = draw_on_host(draw, bound.elements);
       TRY(check(driver_->cuMemcpyHtoDAsync(bound.address, drawn.data(),
                                            bound.elements * model::size_bytes(buffer.dtype),

@@ -1,4 +1,5 @@
 #include "runner/metrics/runner_metrics.h"
+#include "support/version.h"
 
 #include <chrono>
 
@@ -66,7 +67,7 @@ RunnerMetrics::RunnerMetrics()
                                   "Share of the last sample period with a kernel running.")),
       memory_used_(registry_.make(Type::Gauge, "warpwright_gpu_memory_used_bytes",
                                   "Device memory in use by all processes.")) {
-  info_.set({{"version", WARPWRIGHT_VERSION}}, 1);
+  info_.set({{"version", version()}}, 1);
   started_.set(
       {},
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());

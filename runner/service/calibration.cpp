@@ -10,6 +10,7 @@
 #include "runner/verify/checker.h"
 #include "runner/verify/compile_cache.h"
 #include "support/process.h"
+#include "support/version.h"
 
 #include <charconv>
 #include <iostream>
@@ -27,7 +28,7 @@ std::string name_of(const model::DeviceInfo &info) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path self = executable_path();
-  return "calibration\n" + info.identifier + "\n" + info.driver + "\n" WARPWRIGHT_VERSION "\n" +
+  return "calibration\n" + info.identifier + "\n" + info.driver + "\n" + version() + "\n" +
          std::to_string(fs::file_size(self, error)) + "\n" +
          std::to_string(fs::last_write_time(self, error).time_since_epoch().count());
 }

@@ -1,6 +1,7 @@
 // A job's record. The seed is random, so no candidate can know its inputs beforehand, and it is in
 // the verdict, so everybody can reproduce them afterwards.
 #include "runner/service/record.h"
+#include "support/version.h"
 
 #include <random>
 
@@ -17,7 +18,7 @@ void carry_record(QueuedJob &job) {
   }
   Json record = job.request;
   record["options"].erase("job");
-  record["runner_version"] = WARPWRIGHT_VERSION;
+  record["runner_version"] = version();
   job.done = [done = std::move(job.done), record = std::move(record)](rpc::Outcome outcome) {
     if (outcome && outcome->is_object())
       (*outcome)["record"] = record;

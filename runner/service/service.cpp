@@ -4,6 +4,7 @@
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/model/json.h"
+#include "support/version.h"
 
 namespace warpwright::runner {
 
@@ -141,7 +142,7 @@ void Service::authenticate(const ClientPtr &client, const std::string &method, c
   client->token_hash = sha256_hex(params["token"].get<std::string>());
   authenticated_[client->name] = client;
   log::info("client authenticated", {{"peer", client->arrival.peer}, {"owner", *owner}});
-  respond(Json{{"version", WARPWRIGHT_VERSION}, {"protocol", net::kProtocolVersion}});
+  respond(Json{{"version", version()}, {"protocol", net::kProtocolVersion}});
 }
 
 void Service::use_tokens(net::TokenList tokens) {
@@ -234,7 +235,7 @@ void Service::on_notification(const ClientPtr &client, const std::string &method
 Json Service::info(const ClientPtr &client) const {
   Json info = runner_.describe();
   info["off"] = switched_off(limits_.permissions, client->is_remote());
-  info["version"] = WARPWRIGHT_VERSION;
+  info["version"] = version();
   return info;
 }
 

@@ -2,6 +2,7 @@
 #include "runner/shell/runner_files.h"
 #include "support/files.h"
 #include "support/hash.h"
+#include "support/version.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,7 +37,7 @@ Result<std::string> key_of(const RunnerFiles &files) {
       const std::string text = TRY(read_file(file));
       hashes += "\n" + file.lexically_relative(files.folder).string() + " " + sha256_hex(text);
     }
-  return WARPWRIGHT_VERSION "-" + sha256_hex(hashes).substr(0, 16);
+  return version() + "-" + sha256_hex(hashes).substr(0, 16);
 }
 
 } // namespace

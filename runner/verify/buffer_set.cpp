@@ -57,8 +57,8 @@ void BufferSet::choose_draws() {
     entry.draw.seed = buffer_seed(drawing_.seed, index);
     entry.draw.factor = entry.factor * drawing_.scale;
     entry.part_first = entry.part_count = 0;
-    if (!drawing_.part_seed || entry.elements == 0)
-      continue;
+    if (!drawing_.part_seed || entry.elements == 0 || entry.draw.kind == element::Permutation)
+      continue; // a part drawn alone would repeat values
     entry.part_count = (entry.elements + kPartOf - 1) / kPartOf;
     entry.part_first = element::mix(buffer_seed(drawing_.part_seed, index)) %
                        (entry.elements - entry.part_count + 1);
@@ -114,8 +114,8 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
                                           drawing.misaligned ? width : 0, drawing.wide_guards));
     job.device.set_name(memory.address(), memory.size_bytes(), buffer.name);
     Entry entry{buffer.name, std::move(memory),
-                make_draw(buffer.dtype, buffer.distribution.kind, *lower, *upper,
-                          buffer_seed(drawing.seed, index), 1, promote),
+                make_draw(buffer, *lower, *upper, elements, buffer_seed(drawing.seed, index),
+                          promote),
                 buffer.direction, elements};
     entry.factor = entry.draw.factor;
     if (drawing.wide_rows_of == index)

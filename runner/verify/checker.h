@@ -22,6 +22,10 @@ extern const char *const kDeviceKernels;
 element::Draw make_draw(model::Dtype dtype, model::Distribution::Kind kind, std::int64_t lower,
                         std::int64_t upper, std::uint64_t seed, float scale, bool promote = false);
 
+/// The same for a buffer of a task. @param lower,upper values of its distribution's bounds
+element::Draw make_draw(const model::Buffer &buffer, std::int64_t lower, std::int64_t upper,
+                        std::uint64_t elements, std::uint64_t seed, bool promote = false);
+
 /// Relative distance from 1 to the next larger number of a floating-point type.
 double unit_in_last_place(model::Dtype dtype);
 

@@ -1,6 +1,8 @@
 // Checker for memory that the host can read, directly or through a copy.
 #include "runner/verify/checker.h"
 
+#include <algorithm>
+
 namespace warpwright::runner {
 namespace {
 
@@ -10,7 +12,9 @@ static_assert(static_cast<int>(Dtype::Bool) == element::Bool &&
               static_cast<int>(Dtype::UInt64) == element::UInt64 &&
               static_cast<int>(Dtype::Float16) == element::Float16 &&
               static_cast<int>(Dtype::Float64) == element::Float64);
-static_assert(static_cast<int>(model::Distribution::Kind::Zeros) == element::Zeros);
+static_assert(static_cast<int>(model::Distribution::Kind::Zeros) == element::Zeros &&
+              static_cast<int>(model::Distribution::Kind::Permutation) == element::Permutation &&
+              model::Distribution::kQuantiles == element::kSteps + 1);
 
 /// Host view of a device's bytes: in place if possible, else a copy.
 class HostView {
@@ -145,6 +149,21 @@ element::Draw make_draw(Dtype dtype, model::Distribution::Kind kind, std::int64_
   draw.lower = lower;
   draw.range = upper > lower ? static_cast<std::uint64_t>(upper - lower) : 1;
   draw.seed = seed;
+  return draw;
+}
+
+element::Draw make_draw(const model::Buffer &buffer, std::int64_t lower, std::int64_t upper,
+                        std::uint64_t elements, std::uint64_t seed, bool promote) {
+  const model::Distribution &distribution = buffer.distribution;
+  element::Draw draw =
+      make_draw(buffer.dtype, distribution.kind, lower, upper, seed, 1, promote);
+  draw.count = elements;
+  for (std::size_t i = 0; i < distribution.quantiles.size(); ++i) {
+    const double value = distribution.quantiles[i];
+    draw.quantiles[i] = model::is_floating(buffer.dtype)
+                            ? element::bit_copy<element::u32>(static_cast<float>(value))
+                            : static_cast<element::u32>(std::clamp(value, 0.0, 1.0) * element::kWhole);
+  }
   return draw;
 }
 

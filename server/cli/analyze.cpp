@@ -11,6 +11,7 @@
 #include "server/cli/program_time.h"
 #include "server/cli/sources.h"
 #include "server/measured_text.h"
+#include "support/version.h"
 #include "support/words.h"
 
 #include <iomanip>
@@ -175,7 +176,7 @@ Json answer_for(InputReader &reader, const fs::path &path, const AnalyzeOptions 
 
 int run_analyze(const AnalyzeOptions &options) {
   const auto files = find_sources(options.paths);
-  Json document = {{"version", WARPWRIGHT_VERSION}, {"files", Json::array()}};
+  Json document = {{"version", version()}, {"files", Json::array()}};
   int code = files ? kOk : kUsage;
   const auto report = [&](const Json &error) {
     std::cerr << "warpwright: "

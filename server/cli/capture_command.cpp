@@ -2,6 +2,7 @@
 // and shows what was recorded. Also lists and deletes captures.
 //
 // The program's stdout is left to the program; the table goes to stderr.
+#include "server/cli/capture/contents_run.h"
 #include "server/cli/capture/program.h"
 #include "server/cli/capture/report.h"
 #include "server/cli/capture/start.h"
@@ -43,11 +44,33 @@ int remove(const std::string &name) {
   return kOk;
 }
 
-void show(const fs::path &folder) {
-  std::vector<Error> problems;
-  const auto processes = read_processes(folder, problems);
-  for (const Error &problem : problems)
-    fail_with(problem);
+/// Runs the program once more for the contents of buffers. The first run is kept whatever happens.
+void look_at_contents(const CaptureOptions &options, const fs::path &folder,
+                      const std::vector<capture::ProcessFolder> &processes) {
+  const auto wanted = launches_to_look_at(processes);
+  if (wanted.empty()) {
+    std::cerr << "warpwright: no launch has buffers that could be looked at\n";
+    return;
+  }
+  std::cerr << "Running the program again, without its output, to see the contents of its buffers\n";
+  const auto environment = start_contents_run(folder, wanted);
+  if (!environment) {
+    fail_with(environment.error());
+    return;
+  }
+  const auto status = run_program(options.program, *environment, true);
+  if (!status) {
+    fail_with(status.error());
+    return;
+  }
+  const auto seen = capture::read_contents(folder);
+  if (!seen)
+    fail_with(seen.error());
+  else
+    std::cerr << "Buffers seen: " << seen->size() << " of " << wanted.size() << " launches\n";
+}
+
+void show(const fs::path &folder, const std::vector<capture::ProcessFolder> &processes) {
   const bool has_driver = SharedLibrary({"libcuda.so.1"}).is_open();
   std::cerr << '\n'
             << render_capture(processes, has_driver, {.width = terminal_of(STDERR_FILENO).width})
@@ -79,7 +102,13 @@ int run_capture(const CaptureOptions &options) {
   }
   if (const auto ended = end_capture(*started, *status); !ended)
     fail_with(ended.error());
-  show(started->folder);
+  std::vector<Error> problems;
+  const auto processes = read_processes(started->folder, problems);
+  for (const Error &problem : problems)
+    fail_with(problem);
+  show(started->folder, processes);
+  if (options.contents)
+    look_at_contents(options, started->folder, processes);
   return *status;
 }
 

@@ -86,6 +86,7 @@ struct CaptureOptions {
   std::vector<std::string> program; ///< with its arguments
   std::string out;                  ///< folder; empty: a new one among the captures
   std::optional<std::chrono::milliseconds> duration; ///< of the recording; absent: the whole run
+  bool contents = false;            ///< run the program once more and look at buffers
   bool list = false;                ///< print all captures instead
   std::string remove;               ///< name of a capture to delete instead; empty: none
 };

@@ -12,6 +12,7 @@
 #include "server/cli/doctor_runners.h"
 #include "server/cli/files.h"
 #include "server/cli/terminal.h"
+#include "support/version.h"
 #include "support/words.h"
 #include "trainer/inference/shipped_weights.h"
 #include "trainer/ranker/ranker_file.h"
@@ -212,14 +213,14 @@ int run_doctor(const DoctorOptions &options) {
                         {"state", name(finding.state)},
                         {"detail", finding.detail},
                         {"remedy", finding.remedy}});
-    const nlohmann::json document = {{"version", WARPWRIGHT_VERSION},
+    const nlohmann::json document = {{"version", version()},
                                      {"checks", checks},
                                      {"runners", runners_json(runners)},
                                      {"ready", {{"cpu", cpu}, {"gpu", gpu}}}};
     std::cout << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
               << std::endl;
   } else {
-    std::cout << "warpwright " << WARPWRIGHT_VERSION << "\n\n";
+    std::cout << "warpwright " << version() << "\n\n";
     print(findings, terminal_of(STDOUT_FILENO).color);
     std::cout << '\n' << runner_table(runners);
     std::cout << '\n' << conclusion(analysis, cpu, gpu) << std::endl;

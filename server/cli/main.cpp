@@ -8,6 +8,7 @@
 #include "server/kernelbench/bench_options.h"
 #include "server/lsp/lsp_main.h"
 #include "server/policy_choice.h"
+#include "support/build/build_description.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -220,12 +221,15 @@ void add_capture(CLI::App &app, Options &all) {
                                     "Record for this time from the first CUDA call on, as 60s; "
                                     "the program goes on afterwards")
                        ->check(duration_validator());
+  auto *contents = command->add_flag("--contents", all.capture.contents,
+                                     "Run the program once more, to see what its buffers hold: statistics are kept, "
+                                     "no values");
   auto *list =
       command->add_flag("--list", all.capture.list, "Print the captures in the cache folder");
   auto *remove = command->add_option("--delete", all.capture.remove,
                                      "Delete the capture of this name in the cache folder");
-  list->excludes(out)->excludes(duration)->excludes(remove);
-  remove->excludes(out)->excludes(duration);
+  list->excludes(out)->excludes(duration)->excludes(contents)->excludes(remove);
+  remove->excludes(out)->excludes(duration)->excludes(contents);
   command->footer("The exit code is that of the program; 127: it cannot be started.");
 }
 
@@ -323,7 +327,7 @@ std::vector<std::string> take_program(int &argc, char **argv) {
 int run(int argc, char **argv) {
   CLI::App app("Faster CUDA kernels, each verified and measured before it is offered",
                "warpwright");
-  app.set_version_flag("--version", std::string("warpwright ") + WARPWRIGHT_VERSION);
+  app.set_version_flag("--version", version_line("warpwright"));
   app.require_subcommand(1);
   app.footer(kFooter);
   Options options;

@@ -4,8 +4,8 @@
 // The program is built and run in copies of its folder (server/program/scratch_folder.h). Only --apply writes into the
 // folder, and only --patch outside of the user's cache and state folders. The user typed the commands, so they run as
 // the user.
+#include "server/cli/capture/contents_run.h"
 #include "server/cli/capture/report.h"
-#include "server/cli/capture/start.h"
 #include "server/cli/program_edits.h"
 #include "server/cli/program_kernels.h"
 #include "server/cli/sources.h"
@@ -69,6 +69,7 @@ private:
 
   Result<void> run_original();
   Result<program::RunTimes> record_original();
+  Result<void> look_at_contents();
   void optimize_kernels();
   void optimize_kernel_for(LaunchedKernel &kernel, std::chrono::milliseconds budget);
   Result<void> try_edits();
@@ -152,7 +153,22 @@ Result<program::RunTimes> ProgramOptimization::record_original() {
   report_.gpu_ns = times.gpu_ns();
   for (const program::KernelTime &kernel : times.kernels)
     launched_.insert(kernel.name);
+  if (const auto seen = look_at_contents(); !seen)
+    print_error(seen.error()); // the tasks' inputs are drawn without it
   return times;
+}
+
+Result<void> ProgramOptimization::look_at_contents() {
+  std::vector<Error> problems;
+  const auto wanted = launches_to_look_at(read_processes(report_.capture, problems));
+  if (wanted.empty())
+    return {};
+  tell("Running it again to see what its buffers hold");
+  const auto environment = TRY(start_contents_run(report_.capture, wanted));
+  const program::ProgramRun ran = TRY(trial_.run(program::kOriginal, environment));
+  if (!ran.failure.empty())
+    return fail("the run in which buffers are looked at fails: " + ran.failure);
+  return {};
 }
 
 void ProgramOptimization::optimize_kernels() {
@@ -203,6 +219,8 @@ void ProgramOptimization::optimize_kernel_for(LaunchedKernel &kernel, std::chron
     reported.why = "the changed program was not run";
     reported.moves = found.best->plan.moves;
     reported.speedup = verdict.speedup;
+    if (verdict.reference_time)
+      reported.task_ns = verdict.reference_time->kernel_ns.value_or(verdict.reference_time->median_ns);
     edits_.push_back({static_cast<std::size_t>(&kernel - kernels_.data()), reported.file, *found.best});
     originals_.try_emplace(reported.file, outcome->text);
     tell("  " + (verdict.speedup ? model::speedup_text(*verdict.speedup) + " " : "checked ") +

@@ -9,6 +9,7 @@
 #include "server/cli/terminal.h"
 #include "server/interrupt.h"
 #include "server/optimize/policies.h"
+#include "support/version.h"
 #include "support/words.h"
 
 #include <iostream>
@@ -38,7 +39,7 @@ struct Run {
   Run(const OptimizeOptions &options, server::Interrupt &interrupt)
       : options(options), progress(std::cerr, terminal_of(STDERR_FILENO).interactive, terminal_of(STDERR_FILENO).width),
         interrupt(interrupt), policies([path = ledger_path(options)] { return runner::Ledger::open(path); }) {
-    report.version = WARPWRIGHT_VERSION;
+    report.version = version();
     report.command = options.command;
     report.date = utc_now();
   }

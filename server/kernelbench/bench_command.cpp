@@ -6,6 +6,7 @@
 #include "server/kernelbench/statistics.h"
 #include "support/hash.h"
 #include "support/model/json.h"
+#include "support/version.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
                  {"device", device.name},
                  {"max_variants", command.max_variants},
                  {"measure_seconds", command.measure_seconds},
-                 {"version", WARPWRIGHT_VERSION}};
+                 {"version", version()}};
   if (command.no_measure)
     header["measured"] = false;
   if (command.mode != model::ModuleMode::AsMade)
@@ -105,7 +106,7 @@ json document_of(const BenchCommand &command, const json &header,
 BenchPage page_of(const BenchCommand &command, const model::DeviceInfo &device,
                   const std::vector<BenchResult> &results) {
   BenchPage page{
-      .title = "KernelBench, measured", .command = command.command, .version = WARPWRIGHT_VERSION};
+      .title = "KernelBench, measured", .command = command.command, .version = version()};
   page.notes.push_back(device.name + ", " + device.driver);
   page.notes.push_back("Each ratio is baseline over candidate, measured in pairs in random order, "
                        "with a cold L2 and fresh inputs. Baselines with +graph are device times of "

@@ -4,6 +4,7 @@
 // The page shows verdicts of one device only, because readers would compare the times of two
 // devices. A GPU goes before the CPU backend.
 #include "server/optimize/kernel_report.h"
+#include "support/version.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ cli::KernelReport report_of(const ReportedKernel &reported, const std::string &d
 
 std::string report_page(const std::vector<ReportedKernel> &kernels) {
   cli::Report report;
-  report.version = WARPWRIGHT_VERSION;
+  report.version = version();
   report.command = "an editor";
   report.date = utc_now();
   report.device = device_of(kernels);

@@ -2,6 +2,7 @@
 #include "server/lsp/lsp_server.h"
 
 #include "server/protocol/uri.h"
+#include "support/version.h"
 
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -151,7 +152,7 @@ void LspServer::initialize(protocol::InitializeParams params, Reply<Json> reply)
   if (folders.empty() && params.root_uri)
     folders.push_back(protocol::path_of(*params.root_uri));
   trust_.set_folders(std::move(folders));
-  reply(protocol::initialize_result(client_.capabilities, WARPWRIGHT_VERSION));
+  reply(protocol::initialize_result(client_.capabilities, version()));
   use_settings(params.initialization_options.value_or(Json()));
   if (params.process_id)
     watch_parent(*params.process_id);

@@ -1,4 +1,5 @@
 #include "server/mcp/revisions.h"
+#include "support/version.h"
 
 #include <algorithm>
 
@@ -45,7 +46,7 @@ bool can_elicit(const Json &capabilities) {
 }
 
 Json server_info() {
-  return {{"name", "warpwright"}, {"title", "Warpwright"}, {"version", WARPWRIGHT_VERSION}};
+  return {{"name", "warpwright"}, {"title", "Warpwright"}, {"version", version()}};
 }
 
 std::string instructions() {

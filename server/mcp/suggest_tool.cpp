@@ -36,7 +36,8 @@ Outcome<ToolResult> run_suggest_tool(Workbench &bench, const ToolCall &call) {
                             .settings = input.settings.parse,
                             .kernel = kernel->name,
                             .moves = {},
-                            .provenance = {}};
+                            .provenance = {},
+                            .arguments = states::argument_values(kernel->task.task)};
   const auto offers = TRY(states::move_offers(state));
   const server::KernelStatus status = bench.status_of(*snapshot_of(input), *kernel);
   Json moves = Json::array(), refused = Json::array();

@@ -1,7 +1,7 @@
 #include "server/optimize/base_version.h"
 
 #include "support/files.h"
-#include "support/process.h"
+#include "support/git.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kPatience{60};
 constexpr std::size_t kMostBytes = 4 << 20; ///< of a file that people wrote
 
 /// Endings and names of files that decide what a kernel computes, and at which sizes.
@@ -35,54 +34,13 @@ struct Blob {
   std::size_t size = 0;
 };
 
-class Git {
-public:
-  explicit Git(std::string folder) : folder_(std::move(folder)) {}
-
-  /// @return the command's output. Errors: Git's own first line.
-  Result<std::string> run(const std::vector<std::string> &arguments,
-                          const std::string &input = {}) const {
-    std::vector<std::string> command{"git",
-                                     "-C",
-                                     folder_,
-                                     "-c",
-                                     "core.fsmonitor=false",
-                                     "-c",
-                                     "core.hooksPath=/dev/null",
-                                     "-c",
-                                     "protocol.allow=never"};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    const auto ended = run_captured(command, input, kPatience,
-                                    {.environment = kEnvironment, .inherited = kInherited});
-    if (!ended)
-      return fail("cannot run git: " + ended.error().message, "Install git, or pass the text");
-    if (ended->status.code != 0 || ended->status.signal != 0) {
-      const std::string &errors = ended->errors;
-      return fail("git " + arguments.front() + ": " + errors.substr(0, errors.find('\n')));
-    }
-    return ended->output;
-  }
-
-private:
-  /// No replaced objects, which could be another version; no fetches of missing ones.
-  static inline const std::vector<std::string> kEnvironment{
-      "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
-      "GIT_TERMINAL_PROMPT=0",    "LC_ALL=C"};
-  /// Without GIT_DIR and the like, which would choose another repository.
-  static inline const std::vector<std::string> kInherited{"PATH", "HOME", "XDG_CONFIG_HOME"};
-  std::string folder_;
-};
-
 std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
 
 /// "100644 blob 8d0e41 1234\tsrc/a.cu", separated by zero bytes. Symbolic links and submodules are
 /// left out.
 std::vector<Blob> sources_in(const std::string &listing, const std::string &root) {
   std::vector<Blob> blobs;
-  for (std::size_t at = 0; at < listing.size();) {
-    const std::size_t end = std::min(listing.find('\0', at), listing.size());
-    const std::string line = listing.substr(at, end - at);
-    at = end + 1;
+  for (const std::string &line : split_at_nul(listing)) {
     const std::size_t tab = line.find('\t'), id = line.find(" blob ");
     if (!line.starts_with("100") || tab == std::string::npos || id == std::string::npos)
       continue;

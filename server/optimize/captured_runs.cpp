@@ -47,6 +47,8 @@ std::shared_ptr<const CapturedRun> read(const fs::path &folder, const capture::R
         run->launches.emplace(name, std::move(launch));
       }
     }
+  if (auto buffers = capture::read_contents(folder))
+    run->buffers = *std::move(buffers);
   return run;
 }
 
@@ -92,6 +94,27 @@ std::uint64_t extent_of(const capture::Pointer &pointer, const capture::Launch &
       if (other.allocation == pointer.allocation && other.offset > pointer.offset)
         extent = std::min(extent, other.offset - pointer.offset);
   return extent;
+}
+
+/// The elements of each pointer parameter before the launch, as far as they were seen.
+auto values_of(const std::vector<capture::SeenBuffer> &buffers, const capture::Launch &launch,
+               const clang::FunctionDecl &kernel) {
+  using enum model::Distribution::Kind;
+  decltype(analysis::CapturedLaunch::values) values;
+  for (const capture::SeenBuffer &buffer : buffers) {
+    if (buffer.launch.kernel != launch.kernel || buffer.launch.grid != launch.grid ||
+        buffer.launch.block != launch.block || buffer.at != 0 ||
+        buffer.parameter >= kernel.getNumParams())
+      continue;
+    const auto *parameter = kernel.getParamDecl(static_cast<unsigned>(buffer.parameter));
+    for (const auto &[type, seen] : buffer.types)
+      if (const auto dtype = model::dtype_from_name(type); dtype && parameter->getType()->isPointerType())
+        values[parameter->getNameAsString()][*dtype] = {.kind = seen.order == "sorted"        ? Sorted
+                                                                : seen.order == "permutation" ? Permutation
+                                                                                              : Quantiles,
+                                                        .quantiles = seen.quantiles};
+  }
+  return values;
 }
 
 } // namespace
@@ -160,6 +183,7 @@ std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,
              (value.bytes.size() == sizeof(float) || value.bytes.size() == sizeof(double)))
       found.numbers[name] = real_of(value.bytes);
   }
+  found.values = values_of(run.buffers, launch, kernel);
   return found;
 }
 

@@ -7,7 +7,7 @@
 
 #include "analysis/parsed_unit.h"
 #include "analysis/task/spec.h"
-#include "runner/capture/files/capture_files.h"
+#include "runner/capture/files/contents.h"
 #include "support/exclusive.h"
 
 namespace warpwright::server {
@@ -16,6 +16,7 @@ struct CapturedRun {
   std::string source; ///< for people: "the run of ./main 4096 on 2026-11-26"
   double gpu_ns = 0;  ///< of all kernels, copies and fills
   std::multimap<std::string, capture::Line<capture::Launch>> launches; ///< by the kernel's name
+  std::vector<capture::SeenBuffer> buffers;
 };
 
 /// The newest first.

@@ -119,7 +119,7 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const auto device = device_of(client, request.settings.device);
   const source::State original{
       {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}, {},
-      arch::gpu_or_cpu(device)};
+      arch::gpu_or_cpu(device), states::argument_values(task)};
 
   Trial trial(request, events);
   CandidateEvaluator evaluator(client, verify_options(request));
@@ -152,7 +152,8 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
                           "' no longer leads to the variant that was verified",
                       "Optimize it again"};
   source::State state{{path, text}, ProjectSettings().read(path).parse,    entry.kernel, {},
-                      {},           arch::gpu_or_cpu(entry.verdict.device)};
+                      {},           arch::gpu_or_cpu(entry.verdict.device),
+                      states::argument_values(entry.task)};
   std::span<const std::string> moves = entry.plan.moves;
   if (entry.proposed.answer && states::is_rewrite(entry.plan.moves)) {
     auto written = states::write_plan(state, entry.task, *entry.proposed.answer);

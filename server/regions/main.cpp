@@ -4,6 +4,7 @@
 #include "server/interrupt.h"
 #include "server/regions/background.h"
 #include "server/regions/region_search.h"
+#include "support/build/build_description.h"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -113,6 +114,7 @@ int run_in_background(Command &command) {
 int main(int argc, char **argv) {
   Command command;
   CLI::App app("Search plans for the regions of PyTorch models that are queued in a store", "warpwright-search");
+  app.set_version_flag("--version", version_line("warpwright-search"));
   app.add_option("--store", command.store, "The folder of one environment in the store")->required()->check(CLI::ExistingDirectory);
   app.add_option("--runner", command.runner, "Runner to use; default: start one");
   app.add_option("--device", command.device, "Device of the runner: cuda:0, cpu; default: its best");

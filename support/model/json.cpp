@@ -21,7 +21,9 @@ constexpr std::pair<std::string_view, ModuleMode> kModuleModes[] = {
 constexpr std::pair<std::string_view, Distribution::Kind> kDistributions[] = {
     {"normal", Distribution::Kind::Normal},     {"uniform", Distribution::Kind::Uniform},
     {"positive", Distribution::Kind::Positive}, {"integers", Distribution::Kind::Integers},
-    {"zeros", Distribution::Kind::Zeros},       {"module", Distribution::Kind::Module}};
+    {"zeros", Distribution::Kind::Zeros},       {"quantiles", Distribution::Kind::Quantiles},
+    {"sorted", Distribution::Kind::Sorted},     {"permutation", Distribution::Kind::Permutation},
+    {"module", Distribution::Kind::Module}};
 
 template <class Table, class Value>
 std::string name_in(const Table &table, Value value) {
@@ -39,11 +41,16 @@ auto value_in(const Table &table, const std::string &name) {
 }
 
 json buffer_json(const Buffer &buffer) {
-  json distribution = {{"kind", name_in(kDistributions, buffer.distribution.kind)}};
-  if (buffer.distribution.kind == Distribution::Kind::Integers) {
-    distribution["lower"] = buffer.distribution.lower.text();
-    distribution["upper"] = buffer.distribution.upper.text();
+  using enum Distribution::Kind;
+  const Distribution &drawn = buffer.distribution;
+  json distribution = {{"kind", name_in(kDistributions, drawn.kind)}};
+  if (drawn.kind == Integers || drawn.kind == Quantiles || drawn.kind == Sorted ||
+      drawn.kind == Permutation) {
+    distribution["lower"] = drawn.lower.text();
+    distribution["upper"] = drawn.upper.text();
   }
+  if (!drawn.quantiles.empty())
+    distribution["quantiles"] = drawn.quantiles;
   json document = {{"name", buffer.name},
                    {"dtype", name(buffer.dtype)},
                    {"extent", buffer.extent.text()},
@@ -76,6 +83,16 @@ Result<Buffer> buffer_from(const json &document) {
     return std::unexpected(lower ? upper.error() : lower.error());
   buffer.distribution.lower = *lower;
   buffer.distribution.upper = *upper;
+  auto &quantiles = buffer.distribution.quantiles;
+  quantiles = distribution.value("quantiles", std::vector<double>{});
+  const bool has_quantiles = buffer.distribution.kind == Distribution::Kind::Quantiles ||
+                             buffer.distribution.kind == Distribution::Kind::Sorted;
+  if (quantiles.size() != (has_quantiles ? Distribution::kQuantiles : 0) ||
+      !std::ranges::is_sorted(quantiles))
+    return fail(where + ".distribution.quantiles: quantiles and sorted need " +
+                    std::to_string(Distribution::kQuantiles) +
+                    " numbers in ascending order, and other kinds none",
+                "Found " + distribution.dump());
   return buffer;
 }
 

@@ -20,17 +20,24 @@ enum class Direction { In, Out, InOut };
 /// Distribution of a buffer's values. The runner draws with several seeds, and for Normal also at
 /// several scales.
 struct Distribution {
+  static constexpr std::size_t kQuantiles = 33;
   enum class Kind {
     Normal,   ///< mean 0, standard deviation 1
     Uniform,  ///< [0, 1)
     Positive, ///< [0.5, 1.5): for divisors and arguments of sqrt and log
     Integers, ///< uniform in [lower, upper): indices, keys, class labels
     Zeros,    ///< accumulators that the caller clears
-    Module,   ///< inputs or initial parameters as the task's torch module makes them
+    Quantiles,   ///< each element at random by `quantiles`: values as a run of the program had them
+    Sorted,      ///< by `quantiles`, in ascending order, with both ends: row offsets, sorted keys
+    Permutation, ///< the integers from `lower` on, each once
+    Module,      ///< inputs or initial parameters as the task's torch module makes them
   };
   Kind kind = Kind::Normal;
-  symbolic::Expression lower;      ///< Integers only
-  symbolic::Expression upper{256}; ///< Integers only, exclusive
+  symbolic::Expression lower;      ///< integers
+  symbolic::Expression upper{256}; ///< integers, exclusive; not for Permutation
+  /// Quantiles and Sorted: kQuantiles values at equal steps, ascending. Of integers they are places in their range: 0
+  /// stands for `lower`, 1 for `upper` - 1.
+  std::vector<double> quantiles;
   bool operator==(const Distribution &) const = default;
 };
 

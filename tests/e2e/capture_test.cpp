@@ -1,4 +1,5 @@
 // `warpwright capture` as a program, with the fake driver of tests/runner/capture.
+#include "runner/capture/files/contents.h"
 #include "tests/runner/capture/capture_fixture.h"
 
 #include <fstream>
@@ -62,6 +63,19 @@ TEST_CASE("a captured program keeps its output and exit code, and the table goes
   const CapturedRun again = run(folder, {"--delete", name});
   CHECK(again.status.code == 1);
   CHECK(has(again.errors, "there is no capture '" + name + "'"));
+}
+
+TEST_CASE("with --contents the program runs twice, and its output comes once") {
+  const CaptureFolder folder;
+  const CapturedRun ran = run(folder, {"--contents", "--", CaptureFolder::program(), "contents"});
+  CHECK(ran.status.code == 7);
+  CHECK(ran.output == "contents: errno 123, signal threads 0\n");
+  CHECK(has(ran.errors, "Buffers seen: 1 of 1 launches\n"));
+  const auto stored = fs::directory_iterator(folder.path / "warpwright/captures")->path();
+  const auto seen = read_contents(stored);
+  REQUIRE(seen);
+  REQUIRE(seen->size() == 1);
+  CHECK(seen->front().types.contains("int32"));
 }
 
 TEST_CASE("analyze knows from a captured run what the text does not say, and each kernel's time") {

@@ -3,6 +3,7 @@
 #include "runner/fleet/amqp.h"
 #include "runner/fleet/names.h"
 #include "runner/fleet/runner_topology.h"
+#include "support/version.h"
 #include "tests/runner/fleet_fixture.h"
 
 #include <boost/asio/io_context.hpp>
@@ -45,7 +46,7 @@ TEST_CASE("a job goes through the broker and its verdict says which host had it"
   auto client = connect_to(url);
   const RunnerInfo info = await_devices(*client, 1);
   CHECK(info.devices[0].host == host_name());
-  CHECK(info.version == WARPWRIGHT_VERSION);
+  CHECK(info.version == version());
   std::vector<std::string> stages;
   const auto verdict = client->verify(small_task(), plan_with("square"), on_cpu(), {},
                                       [&](const std::string &stage) { stages.push_back(stage); });

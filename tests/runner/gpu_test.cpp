@@ -278,9 +278,21 @@ TEST_CASE("the device's checker judges as the host's does") {
   REQUIRE(device.has_value());
   constexpr std::uint64_t kCount = 100'003;
   using Kind = model::Distribution::Kind;
+  model::Buffer buffer;
+  for (std::size_t i = 0; i < model::Distribution::kQuantiles; ++i)
+    buffer.distribution.quantiles.push_back(static_cast<double>(i * i) / (32 * 32));
+  const auto make_draw = [&](Dtype dtype, Kind kind, std::int64_t lower, std::int64_t upper,
+                             std::uint64_t seed, float scale) {
+    buffer.dtype = dtype;
+    buffer.distribution.kind = kind;
+    return kind < Kind::Quantiles
+               ? runner::make_draw(dtype, kind, lower, upper, seed, scale)
+               : runner::make_draw(buffer, lower, upper, kCount, seed);
+  };
   for (Dtype dtype : {Dtype::Bool, Dtype::Int8, Dtype::UInt16, Dtype::Int32, Dtype::Int64,
                       Dtype::Float16, Dtype::BFloat16, Dtype::Float32, Dtype::Float64})
-    for (Kind kind : {Kind::Normal, Kind::Uniform, Kind::Positive, Kind::Integers, Kind::Zeros}) {
+    for (Kind kind : {Kind::Normal, Kind::Uniform, Kind::Positive, Kind::Integers, Kind::Zeros,
+                      Kind::Quantiles, Kind::Sorted, Kind::Permutation}) {
       CAPTURE(model::name(dtype));
       auto a = GuardedBuffer::make(*gpu(), kCount * 8, 0),
            b = GuardedBuffer::make(*gpu(), kCount * 8, 0);

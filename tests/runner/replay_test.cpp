@@ -3,6 +3,7 @@
 #include "runner/connect/connect.h"
 #include "runner/deep/verdict_comparison.h"
 #include "support/process.h"
+#include "support/version.h"
 #include "tests/runner/deep_samples.h"
 #include "tests/runner/tasks.h"
 
@@ -92,7 +93,7 @@ TEST_CASE("a verdict printed by verify can be replayed, and the same kernel is t
   const Recorded recorded = record(scene);
   const json &options = recorded.document["record"]["options"];
   CHECK(options["seed"].get<std::uint64_t>() != 0);
-  CHECK(recorded.document["record"]["runner_version"] == WARPWRIGHT_VERSION);
+  CHECK(recorded.document["record"]["runner_version"] == version());
   const CapturedRun told = run({"replay", recorded.path});
   INFO(told.output << told.errors);
   CHECK(told.status.code == 0);

@@ -4,6 +4,7 @@
 #include "runner/connect/connect.h"
 #include "support/process.h"
 #include "support/rpc/connection.h"
+#include "support/version.h"
 #include "tests/runner/tasks.h"
 
 #include <boost/asio/io_context.hpp>
@@ -89,7 +90,7 @@ TEST_CASE("a job is verified and its stages arrive") {
   CHECK(std::find(stages.begin(), stages.end(), "verifying") != stages.end());
   const auto info = client->info();
   REQUIRE(info.has_value());
-  CHECK(info->version == WARPWRIGHT_VERSION);
+  CHECK(info->version == version());
   REQUIRE(!info->devices.empty());
   CHECK(info->devices.back().name == "Fake"); // the worker's own description replaced the guess
 }

@@ -3,6 +3,7 @@
 // installed where tests run: in their place stand small programs of the same names, which check that
 // they were called as the real ones are and then run the command.
 #include "support/files.h"
+#include "support/version.h"
 #include "tests/runner/background_job.h"
 #include "tests/runner/sshd_fixture.h"
 
@@ -89,7 +90,7 @@ TEST_CASE("a runner is copied over ssh once, and verifies there") {
   }
   REQUIRE(scene.installed().size() == 1);
   const fs::path program = scene.installed().front() / "warpwright-runner";
-  CHECK(scene.installed().front().filename().string().starts_with(WARPWRIGHT_VERSION "-"));
+  CHECK(scene.installed().front().filename().string().starts_with(version() + "-"));
   CHECK(read_file(program).value() == read_file(WARPWRIGHT_BINARY_DIR "/warpwright-runner").value());
   CHECK(fs::exists(scene.installed().front() / "torch" / "host.py"));
   const auto copied_at = fs::last_write_time(program);

@@ -142,6 +142,61 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("buffers are drawn as a recorded run had them: quantiles, order, permutations") {
+  FakeDevice device;
+  auto checker = make_host_checker(device);
+  constexpr std::uint64_t kCount = 10'007;
+  const auto drawn = [&](const model::Buffer &buffer, std::int64_t lower, std::int64_t upper, std::uint64_t seed) {
+    std::vector<std::uint64_t> bytes(kCount);
+    REQUIRE(checker->generate(make_draw(buffer, lower, upper, kCount, seed),
+                              reinterpret_cast<Address>(bytes.data()), kCount));
+    std::vector<double> values;
+    const int type = static_cast<int>(buffer.dtype);
+    for (std::size_t i = 0; i < kCount; ++i)
+      values.push_back(element::to_double(type, element::load_bits(bytes.data(), element::width(type), i)));
+    return values;
+  };
+  model::Buffer buffer{.name = "x", .dtype = Dtype::Int32};
+  using Kind = model::Distribution::Kind;
+  auto &distribution = buffer.distribution;
+  for (std::size_t i = 0; i < model::Distribution::kQuantiles; ++i) // half of the values in the lowest quarter
+    distribution.quantiles.push_back(i <= 16 ? i / 64.0 : 0.25 + (i - 16) * 0.75 / 16);
+
+  distribution.kind = Kind::Sorted;
+  const auto offsets = drawn(buffer, 0, 1'000'001, 3);
+  CHECK(std::ranges::is_sorted(offsets));
+  CHECK(offsets.front() == 0);
+  CHECK(offsets.back() == 1'000'000);
+  CHECK(offsets[kCount / 2] == doctest::Approx(250'000).epsilon(0.01));
+  CHECK(offsets != drawn(buffer, 0, 1'000'001, 4));
+
+  distribution.kind = Kind::Quantiles;
+  const auto values = drawn(buffer, 100, 1'100, 3);
+  CHECK(std::ranges::min(values) >= 100);
+  CHECK(std::ranges::max(values) < 1'100);
+  CHECK(std::ranges::count_if(values, [](double value) { return value < 350; }) ==
+        doctest::Approx(kCount / 2.0).epsilon(0.05));
+  CHECK_FALSE(std::ranges::is_sorted(values));
+
+  distribution.kind = Kind::Permutation;
+  auto places = drawn(buffer, 5, 0, 3);
+  CHECK(places != drawn(buffer, 5, 0, 4));
+  CHECK_FALSE(std::ranges::is_sorted(places));
+  std::ranges::sort(places);
+  for (std::size_t i = 0; i < kCount; ++i)
+    REQUIRE(places[i] == static_cast<double>(i + 5));
+
+  buffer.dtype = Dtype::Float32;
+  distribution.kind = Kind::Quantiles;
+  for (double &value : distribution.quantiles)
+    value = value * 8 - 4;
+  const auto numbers = drawn(buffer, 0, 0, 3);
+  CHECK(std::ranges::min(numbers) >= -4);
+  CHECK(std::ranges::max(numbers) <= 4);
+  CHECK(std::ranges::count_if(numbers, [](double value) { return value < -2; }) ==
+        doctest::Approx(kCount / 2.0).epsilon(0.05));
+}
+
 TEST_CASE("drawings are spread as their kind says") {
   FakeDevice device;
   auto checker = make_host_checker(device);

@@ -140,6 +140,78 @@ TEST_CASE("what the text does not give comes from the run: sizes, numbers, exten
   CHECK(kernel_of(facts, "other").captured->share == doctest::Approx(0.25));
 }
 
+TEST_CASE("buffers are drawn as the run had them") {
+  const std::string text = R"(#include <cuda_runtime.h>
+__global__ void sums(const int *rows, const int *columns, const float *x, float *y, int n) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= n)
+    return;
+  float sum = 0;
+  for (int i = rows[row]; i < rows[row + 1]; ++i)
+    sum += x[columns[i]];
+  y[row] = sum;
+}
+
+int main(int argc, char **argv) {
+  const int n = 1024, entries = 8192;
+  int *rows, *columns;
+  float *x, *y;
+  cudaMalloc(&rows, (n + 1) * sizeof(int));
+  cudaMalloc(&columns, entries * sizeof(int));
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  sums<<<(n + 255) / 256, 256>>>(rows, columns, x, y, n);
+}
+)";
+  const capture::Launch launch{.kernel = "_Z4sumsPKiS0_PKfPfi",
+                               .grid = {4, 1, 1},
+                               .block = {256, 1, 1},
+                               .parameters = {{pointer(1, 0, 4100),
+                                               pointer(2, 0, 32768),
+                                               pointer(3, 0, 4096),
+                                               pointer(4, 0, 4096),
+                                               {bytes(1024), {}}}}};
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch, 300e3}});
+  CHECK_FALSE(kernel_of(facts_with(captures.run(), text), "sums").task.inferred); // how many in a row?
+
+  std::string lines;
+  const auto add = [&](std::size_t parameter, const std::string &type, const std::string &order, double least,
+                       double greatest) {
+    capture::SeenBuffer buffer{.launch = {launch.kernel, launch.grid, launch.block, 7}, .parameter = parameter};
+    capture::ElementStatistics &statistics = buffer.types[type];
+    statistics.order = order;
+    for (std::size_t i = 0; i < model::Distribution::kQuantiles; ++i)
+      statistics.quantiles.push_back(least + (greatest - least) * static_cast<double>(i) / 32);
+    lines += capture::to_line(buffer) + "\n";
+  };
+  add(0, "int32", "sorted", 0, 8192);
+  add(1, "int32", "", 0, 1020);
+  add(2, "float32", "", -3, 5);
+  const fs::path process = captures.path / "captures/one" / capture::kContentsFolder / "18";
+  fs::create_directories(process);
+  REQUIRE(capture::write_private(process / capture::kCaptureFile, "{}"));
+  REQUIRE(capture::write_private(process / capture::kContentsFile, lines));
+
+  const analysis::FileFacts facts = facts_with(captures.run(), text);
+  const analysis::InferredTask &task = kernel_of(facts, "sums").task;
+  REQUIRE_MESSAGE(task.inferred, (task.missing.empty() ? "" : task.missing.front().question));
+  const auto distribution = [&](const std::string &name) {
+    return std::ranges::find(task.task.buffers, name, &model::Buffer::name)->distribution;
+  };
+  using Kind = model::Distribution::Kind;
+  CHECK(distribution("rows").kind == Kind::Sorted);
+  CHECK(distribution("rows").upper.evaluate(task.task.sizes) == 8193);
+  CHECK(distribution("rows").quantiles.back() == 1);
+  CHECK(distribution("columns").kind == Kind::Quantiles);
+  CHECK(distribution("columns").upper.evaluate(task.task.sizes) == 1024); // as it indexes x
+  CHECK(distribution("columns").quantiles.back() == doctest::Approx(1020. / 1023));
+  CHECK(distribution("x").kind == Kind::Quantiles);
+  CHECK(distribution("x").quantiles.front() == -3);
+  CHECK(std::ranges::count(task.assumptions, "the values of rows are spread as in the run of ./main input on "
+                                             "2026-11-26") == 1);
+}
+
 TEST_CASE("a size is also known where the program passes what it computes from it") {
   Captures captures;
   captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch(2001, 4), 300e3}});

@@ -3,11 +3,14 @@
 // The same source also builds `warpwright-collect`, without LibTorch. That program has only the stages that need no
 // network. It is one file that depends only on glibc, so it can collect on GPU machines without LibTorch.
 // Exit codes: 0 done, 1 the stage failed or was stopped, 2 wrong arguments.
+#include "support/build/build_description.h"
 #include "trainer/cli/policies.h"
 #include "trainer/cli/propose.h"
 #include "trainer/config/config.h"
 #include "trainer/ranker/ranker_command.h"
 #include "trainer/report/report_command.h"
+#include "trainer/serve/export_command.h"
+#include "trainer/serve/serve_command.h"
 #include "trainer/stages/stages.h"
 #include "trainer/stages/stop.h"
 #include "trainer/tasks/split_names.h"
@@ -25,6 +28,12 @@ namespace {
 using namespace warpwright;
 using namespace warpwright::trainer;
 
+#ifdef WARPWRIGHT_LIBTORCH
+constexpr const char *kProgramName = "warpwright-train";
+#else
+constexpr const char *kProgramName = "warpwright-collect";
+#endif
+
 enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
 
 struct Stage {
@@ -39,11 +48,13 @@ constexpr Stage kStages[] = {
     {"rl", "Contrastive reinforcement learning", run_rl},
 #endif
     {"eval", "Best of k candidates of policies and strategies", run_eval},
+    {"serve", "Environment for other trainers: OpenEnv and NeMo Gym", run_serve},
 };
 
 struct Options {
   std::string config, environment, out, variant, weights;
   std::vector<std::string> settings, records;
+  std::vector<std::pair<std::string, std::string>> serve; ///< keys of [serve], with values as TOML
   std::string seed, policy = "builtin";
   bool quiet = false, prints = false;
 };
@@ -78,6 +89,8 @@ std::vector<std::string> settings_of(const Options &options, const std::string &
   text("environment.mode", options.environment);
   text("run.out", options.out);
   text("rl.variant", options.variant);
+  for (const auto &[key, value] : options.serve)
+    settings.push_back("serve." + key + " = " + value);
   if (!options.weights.empty())
     text(stage + ".weights", options.weights);
   if (!options.seed.empty())
@@ -132,6 +145,8 @@ int run_stage(const Stage &stage, const Options &options) {
   }
   if (stop.stop_requested())
     std::cerr << "warpwright-train " << stage.name << ": stopped; the same command goes on\n";
+  if (std::string_view(stage.name) == "serve")
+    return kOk; // it has no other end
   return stop.stop_requested() ? kFailed : kOk;
 }
 
@@ -177,6 +192,46 @@ void add_ranker(CLI::App &app, RankerOptions &ranker) {
   command->add_option("--seed", ranker.seed, "Of the rows and features that a tree sees");
 }
 
+void add_serve(CLI::App &command, Options &options) {
+  const auto add = [&](const std::string &option, const std::string &key, const std::string &help,
+                       bool is_text) {
+    command.add_option_function<std::string>(
+        option,
+        [&options, key, is_text](const std::string &value) {
+          options.serve.emplace_back(key, is_text ? quoted(value) : value);
+        },
+        help);
+  };
+  add("--listen", "listen", "HOST:PORT; default: 127.0.0.1:8000", true);
+  add("--cert", "certificate", "PEM file of the server's certificate: TLS", true);
+  add("--key", "key", "PEM file of its key", true);
+  add("--token-file", "token_file", "Tokens of clients, one a line: NAME TOKEN", true);
+  add("--reward", "reward", "speedup, gain or verified", true);
+  add("--turns", "turns", "Answers of an episode, unless the client asks for another number", false);
+  add("--sessions", "sessions", "WebSockets at a time", false);
+  command.add_flag_callback(
+      "--host-code", [&options] { options.serve.emplace_back("host_code", "true"); },
+      "Modules may be answered by modules, which are host code");
+  command.add_option_function<std::string>(
+      "--split", [&options](const std::string &value) {
+        options.serve.emplace_back("splits", "[" + quoted(value) + "]");
+      }, "training, validation or held-out; default: training");
+}
+
+void add_export(CLI::App &app, ExportOptions &chosen) {
+  CLI::App *command =
+      app.add_subcommand("export", "Write conversations of `serve` as training data for any trainer");
+  command->add_flag("--chat", chosen.chat, "JSON lines of messages")->required();
+  command->add_option("trajectories", chosen.files, "Files trajectories.jsonl")->required();
+  command->add_option("--to", chosen.to, "The file to write; default: chat.jsonl");
+  command->add_option("--best", chosen.best, "Answers of each task")->check(CLI::Range(1, 1000));
+  command->add_option("--min-speedup", chosen.min_speedup, "Of the interval's lower end");
+  command->add_flag("--pairs", chosen.pairs, "Pairs of a better and a worse answer to one prompt");
+  command->add_option("--split", chosen.split, "Default: training")
+      ->check(CLI::IsMember({"training", "validation", "held-out"}));
+  command->add_option("--excluded", chosen.excluded, "List of sources that no example may share");
+}
+
 /// Runs `propose`: stdout carries only the protocol; stderr gets only failures.
 int propose(const Options &options) {
   auto config = load_config(options.config, settings_of(options, "eval"));
@@ -191,7 +246,7 @@ int propose(const Options &options) {
 
 int run(int argc, char **argv) {
   CLI::App app("Trains the policy that proposes kernels, and judges it");
-  app.set_version_flag("--version", WARPWRIGHT_VERSION);
+  app.set_version_flag("--version", version_line(kProgramName));
   app.require_subcommand(1);
   Options options;
   ReportOptions report;
@@ -200,12 +255,16 @@ int run(int argc, char **argv) {
   add_tasks(app, tasks);
   RankerOptions ranker;
   add_ranker(app, ranker);
+  ExportOptions exported;
+  add_export(app, exported);
   for (const Stage &stage : kStages) {
     CLI::App *command = app.add_subcommand(stage.name, stage.help);
     add_options(*command, options);
     if (std::string_view(stage.name) == "rl")
       command->add_option("--variant", options.variant, "contrastive, grpo, evolve or random");
-    if (std::string_view(stage.name) != "collect")
+    if (std::string_view(stage.name) == "serve")
+      add_serve(*command, options);
+    else if (std::string_view(stage.name) != "collect")
       command->add_option("--weights", options.weights, "Weights to start from, or to judge");
   }
   CLI::App *proposes = app.add_subcommand("propose", "Serve a policy over JSON-RPC on stdio");
@@ -226,6 +285,7 @@ int run(int argc, char **argv) {
   const std::string name = app.get_subcommands().front()->get_name();
   const auto done = name == "report"   ? run_report(report)
                     : name == "ranker" ? run_ranker(ranker)
+                    : name == "export" ? run_export(exported)
                                        : run_tasks(tasks);
   if (!done)
     std::cerr << "warpwright-train " << name << ": " << describe(done.error()) << "\n";

@@ -3,6 +3,7 @@
 #include "support/hash.h"
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
+#include "support/version.h"
 #include "trainer/environment/live.h"
 #include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/proposer.h"
@@ -54,7 +55,7 @@ public:
   rpc::Outcome answer(const std::string &method, const Json &params) {
     try {
       if (method == "info")
-        return Json{{"policy", policy_.name()}, {"version", WARPWRIGHT_VERSION}};
+        return Json{{"policy", policy_.name()}, {"version", version()}};
       if (method == "propose")
         return propose(params);
     } catch (const nlohmann::json::exception &error) {

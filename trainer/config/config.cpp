@@ -148,11 +148,24 @@ void each_table(auto &config, auto visit) {
         .read("temperature", eval.temperature, 0.01, 100)
         .read("weights", eval.weights);
   });
+  visit("serve", config.serve, [](auto &table, auto &serve) {
+    table.read("listen", serve.listen)
+        .read("certificate", serve.certificate)
+        .read("key", serve.key)
+        .read("token_file", serve.token_file)
+        .read("splits", serve.splits)
+        .choose("reward", serve.reward, {"speedup", "gain", "verified"})
+        .read("turns", serve.turns, 1, 64)
+        .read("sessions", serve.sessions, 1, 4096)
+        .read("queue", serve.queue, 1, 65'536)
+        .read("keep_s", serve.keep_s, 1, 86'400)
+        .read("host_code", serve.host_code);
+  });
 }
 
 Result<void> read_tables(const TomlFile &file, Config &config) {
   TRY(file.allow({"run", "tasks", "environment", "network", "collect", "sft", "selfsup", "rl",
-                  "eval", "endpoint", "report"}));
+                  "eval", "serve", "endpoint", "report"}));
   Result<void> result;
   each_table(config, [&](const std::string &name, auto &target, auto fields) {
     if (!result)

@@ -99,6 +99,20 @@ struct EvalConfig {
   std::string weights;
 };
 
+/// The environment for programs that train language models (trainer/serve, docs/environment.md).
+struct ServeConfig {
+  std::string listen = "127.0.0.1:8000";
+  std::string certificate, key; ///< PEM files; both: TLS
+  std::string token_file;       ///< tokens of clients; needed where other machines can connect
+  std::vector<std::string> splits = {"training"};
+  std::string reward = "speedup"; ///< or "gain", "verified" (policy/reward.h)
+  int turns = 1;                  ///< answers of an episode whose client asks for no other number
+  int sessions = 64;              ///< WebSockets at a time
+  int queue = 1024;               ///< steps of one client that wait at a time
+  int keep_s = 900;               ///< an episode stays this long after its connection is lost
+  bool host_code = false; ///< modules of PyTorch may be answered by modules, which are host code
+};
+
 struct Config {
   std::string path;
   RunConfig run;
@@ -110,6 +124,7 @@ struct Config {
   SelfsupConfig selfsup;
   RlConfig rl;
   EvalConfig eval;
+  ServeConfig serve;
 };
 
 /// Errors: an unreadable file, or a key with its file, line and allowed values: "train.toml:12: rl.clip_low is no

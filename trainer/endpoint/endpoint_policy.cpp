@@ -7,25 +7,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns an exemplar for the prompt, with its code if the exemplar or the environment has it.
-PromptVersion version_of(const Exemplar &exemplar, const TrainingTask &task,
-                         Environment &environment) {
-  PromptVersion version{.moves = exemplar.moves, .measured = exemplar.measured};
-  version.is_reference = exemplar.moves.empty() && exemplar.plan.empty();
-  if (version.is_reference)
-    return version;
-  json plan = json::parse(exemplar.plan, nullptr, false);
-  if (exemplar.plan.empty())
-    plan = environment.plan(task, exemplar.moves).value_or(json());
-  if (!plan.is_object())
-    return version;
-  version.source = plan.value("source", "");
-  plan.erase("source");
-  plan.erase("moves");
-  version.steps = plan.dump();
-  return version;
-}
-
 /// Returns the start of a reason, without its line number, as a key for counts.
 std::string head_of(const std::string &reason) {
   return reason.substr(0, reason.find(" (line")).substr(0, 80);
@@ -61,10 +42,11 @@ Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &en
   PromptParts parts{.task = task,
                     .device = context.device,
                     .original = context.view.original,
-                    .refused = refusal};
+                    .refused = refusal,
+                    .graph = context.view.graph};
   for (const Exemplar &exemplar : context.exemplars)
     if (parts.versions.size() < 2)
-      parts.versions.push_back(version_of(exemplar, context.task, environment));
+      parts.versions.push_back(prompt_version(exemplar, context.task, environment));
   auto answer = TRY(client_->complete(contrastive_prompt(parts), {}, stop_.get_token()));
   ParsedAnswer parsed = parse_answer(answer.text, task, static_cast<int>(parts.versions.size()));
   if (parsed.kind == AnswerKind::Malformed && answer.finish == "length")

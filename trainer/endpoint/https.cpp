@@ -1,6 +1,7 @@
 #include "trainer/endpoint/https.h"
 
 #include "runner/net/tls_context.h"
+#include "support/version.h"
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -175,7 +176,7 @@ public:
                           std::stop_token stop) override {
     http::request<http::string_body> message{http::verb::post, url_.path + request.path, 11};
     message.set(http::field::host, url_.port == "443" ? url_.host : url_.host + ":" + url_.port);
-    message.set(http::field::user_agent, "warpwright/" WARPWRIGHT_VERSION);
+    message.set(http::field::user_agent, "warpwright/" + version());
     message.set(http::field::content_type, "application/json");
     message.set(http::field::accept, request.stream ? "text/event-stream" : "application/json");
     message.set(http::field::connection, "close");

@@ -26,7 +26,12 @@ struct PromptParts {
   std::optional<Measured> original;    ///< verdict on the unchanged task
   std::vector<PromptVersion> versions; ///< at most two
   std::string refused;                 ///< why the last answer could not be used; empty if it could
+  std::string graph = {};              ///< op graph of a torch module as text; empty: none
 };
+
+/// An exemplar as the prompt shows it, with its code if the exemplar or the environment has it.
+PromptVersion prompt_version(const Exemplar &exemplar, const TrainingTask &task,
+                             Environment &environment);
 
 /// Returns a system message, which is the same for all tasks, and a user message.
 std::vector<ChatMessage> contrastive_prompt(const PromptParts &parts);

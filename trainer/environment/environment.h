@@ -44,6 +44,12 @@ public:
   /// Verdict on a plan that no moves describe (endpoint policy). Errors: recorded environments refuse.
   virtual Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
                                         std::stop_token stop = {}) = 0;
+  /// The whole verdict on such a plan. @param host_code allows a plan that is another system's module
+  /// Errors: as measure_plan().
+  virtual Result<model::Verdict> verify(const TrainingTask & /*task*/, const model::Plan & /*plan*/,
+                                        bool /*host_code*/, std::stop_token /*stop*/) {
+    return fail("nothing is verified here", "Use environment.mode = \"live\"");
+  }
   /// Verdict on a plan of an unrecorded task, such as the adversary suite's; not recorded. Errors: recorded
   /// environments refuse.
   virtual Result<Measured> judge(const model::Task & /*task*/, const model::Plan & /*plan*/,

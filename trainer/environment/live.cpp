@@ -248,10 +248,7 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
     measured.device = device_key(*device_);
   } else {
     auto plan = TRY(model::plan_from_json(*rendered));
-    runner::VerifyOptions options;
-    options.device = config_.device;
-    options.timeout = kCandidateTimeout;
-    options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
+    runner::VerifyOptions options = options_for(kCandidateTimeout);
     options.best_known_speedup = best_known;
     if (!best_known) // a fresh worker takes longer than a verdict
       options.confirmed_speedup = confirmed_speedup(task);
@@ -270,30 +267,37 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
 
 Result<Measured> LiveEnvironment::measure_plan(const TrainingTask &task, const model::Plan &plan,
                                                std::stop_token stop) {
+  const auto started = Clock::now();
+  auto verdict = TRY(verify(task, plan, false, stop));
+  return cut_down(verdict, std::chrono::duration<double>(Clock::now() - started).count());
+}
+
+Result<model::Verdict> LiveEnvironment::verify(const TrainingTask &task, const model::Plan &plan,
+                                               bool host_code, std::stop_token stop) {
   if (!runner_)
     return fail("nothing is measured here", "Ask a runner");
   auto definition = TRY(definition_of(task));
   TRY(model::check_plan(plan, definition));
-  return verdict_on(definition, plan, kCandidateTimeout, stop);
+  runner::VerifyOptions options = options_for(kCandidateTimeout);
+  options.host_code = host_code;
+  return runner_->verify(definition, plan, options, stop);
 }
 
 Result<Measured> LiveEnvironment::judge(const model::Task &task, const model::Plan &plan,
                                         std::chrono::milliseconds timeout) {
   if (!runner_)
     return fail("nothing is measured here", "Ask a runner");
-  return verdict_on(task, plan, timeout, {});
+  const auto started = Clock::now();
+  auto verdict = TRY(runner_->verify(task, plan, options_for(timeout), {}));
+  return cut_down(verdict, std::chrono::duration<double>(Clock::now() - started).count());
 }
 
-Result<Measured> LiveEnvironment::verdict_on(const model::Task &task, const model::Plan &plan,
-                                             std::chrono::milliseconds timeout,
-                                             std::stop_token stop) {
+runner::VerifyOptions LiveEnvironment::options_for(std::chrono::milliseconds timeout) const {
   runner::VerifyOptions options;
   options.device = config_.device;
   options.timeout = timeout;
   options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
-  const auto started = Clock::now();
-  auto verdict = TRY(runner_->verify(task, plan, options, stop));
-  return cut_down(verdict, std::chrono::duration<double>(Clock::now() - started).count());
+  return options;
 }
 
 } // namespace warpwright::trainer

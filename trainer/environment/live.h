@@ -35,6 +35,8 @@ public:
                            std::stop_token stop) override;
   Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
                                 std::stop_token stop) override;
+  Result<model::Verdict> verify(const TrainingTask &task, const model::Plan &plan, bool host_code,
+                                std::stop_token stop) override;
   Result<Measured> judge(const model::Task &task, const model::Plan &plan,
                          std::chrono::milliseconds timeout) override;
   Result<nlohmann::json> plan(const TrainingTask &task, const Moves &moves) override;
@@ -46,8 +48,7 @@ private:
   Result<void> choose_device();
   Result<std::string> text_of(const TrainingTask &task, const Moves &moves);
   nlohmann::json env_state(const TrainingTask &task, const Moves &moves, const std::string &text);
-  Result<Measured> verdict_on(const model::Task &task, const model::Plan &plan,
-                              std::chrono::milliseconds timeout, std::stop_token stop);
+  runner::VerifyOptions options_for(std::chrono::milliseconds timeout) const;
   Result<model::Task> definition_of(const TrainingTask &task);
   Result<Measured> ask_runner(const TrainingTask &task, const StateRecord &state,
                               std::optional<double> best_known, std::stop_token stop);

@@ -31,6 +31,11 @@ public:
                            std::stop_token stop) override;
   Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
                                 std::stop_token stop) override;
+  Result<model::Verdict> verify(const TrainingTask &task, const model::Plan &plan, bool host_code,
+                                std::stop_token stop) override {
+    return behind_ ? behind_->verify(task, plan, host_code, stop)
+                   : Environment::verify(task, plan, host_code, stop);
+  }
   std::optional<model::DeviceInfo> device() override;
 
 private:

@@ -1,3 +1,4 @@
+#include "support/version.h"
 #include "trainer/network/checkpoint.h"
 
 #include "trainer/network/weights_file.h"
@@ -31,7 +32,7 @@ Result<Model> load_model(const std::string &path, const std::string &device) {
 Result<void> save_model(const std::string &path, const Model &model, bool with_optimizer) {
   TensorFile file;
   file.metadata = {{"format", kWeightsFormat},
-                   {"version", WARPWRIGHT_VERSION},
+                   {"version", version()},
                    {"stage", model.stage},
                    {"step", std::to_string(model.step)},
                    {"optimizer_steps", std::to_string(model.network->steps())},

@@ -10,24 +10,6 @@ namespace {
 constexpr int kAttempts = 8;        ///< to find an untried proposal
 constexpr int kRefusedAttempts = 3; ///< unusable answers: each may cost money
 
-/// Measurement of the unchanged source, taken from the reference side of any candidate's verdict.
-Measured original_of(const model::Verdict &verdict) {
-  Measured original;
-  original.outcome = model::Outcome::Verified;
-  original.device = device_key(verdict.device);
-  if (const auto &time = verdict.reference_time) {
-    original.reference_time = MeasuredTime{time->median_ns, time->low_ns, time->high_ns};
-    original.speedup = MeasuredRatio{1, 1, 1, 0};
-  }
-  if (!verdict.reference_kernels.empty()) {
-    original.registers = verdict.reference_kernels.front().registers;
-    original.occupancy = verdict.reference_kernels.front().occupancy;
-  }
-  if (verdict.reference_evidence)
-    original.reference_bound = verdict.reference_evidence->bound;
-  return original;
-}
-
 /// Exemplars of the tried versions, the unchanged source first.
 std::vector<Exemplar> exemplars_of(const std::vector<TriedVersion> &tried,
                                    std::optional<Measured> &original) {

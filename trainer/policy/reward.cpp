@@ -26,6 +26,31 @@ std::optional<double> plain_reward(const Measured &measured) {
   return speedup > 1 ? 1 + std::log(speedup) : speedup;
 }
 
+std::optional<double> environment_reward(const Measured &measured, RewardRule rule,
+                                         double best_before) {
+  if (measured.outcome == model::Outcome::Unsupported)
+    return std::nullopt;
+  if (measured.outcome == model::Outcome::SuspectedCheat)
+    return kCheatReward;
+  if (measured.outcome != model::Outcome::Verified)
+    return kFailureReward;
+  if (rule == RewardRule::Verified)
+    return 1;
+  if (!measured.speedup || measured.speedup->low <= 0)
+    return std::nullopt;
+  const double low = measured.speedup->low;
+  if (rule == RewardRule::Gain)
+    return std::clamp(std::log(low / best_before), 0.0, kMostReward);
+  return std::clamp(std::log(low), kLeastReward, kMostReward);
+}
+
+std::optional<RewardRule> reward_rule_named(std::string_view name) {
+  return name == "speedup"    ? std::optional(RewardRule::Speedup)
+         : name == "gain"     ? std::optional(RewardRule::Gain)
+         : name == "verified" ? std::optional(RewardRule::Verified)
+                              : std::nullopt;
+}
+
 namespace {
 
 /// Binomial coefficient C(n, k).

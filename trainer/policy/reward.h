@@ -9,6 +9,7 @@
 #include "trainer/records/record.h"
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace warpwright::trainer {
@@ -19,6 +20,25 @@ std::optional<double> conservative_speedup(const Measured &measured);
 /// Failed: 0; slower: the ratio; as fast: 1; faster: 1 + log ratio; verified but not timed (CPU backend): 1.
 /// nullopt: Unsupported, which says nothing. A suspected cheat counts as failed; see group_advantages().
 std::optional<double> plain_reward(const Measured &measured);
+
+/// Payment of one answer in an environment of other trainers (trainer/serve).
+enum class RewardRule {
+  Speedup,  ///< the logarithm of the speedup's lower bound, in kLeastReward..kMostReward
+  Gain,     ///< how much the answer improves the best of its task: a logarithm, 0 or more
+  Verified, ///< 1 for a correct answer: for the CPU backend, which gives no times
+};
+inline constexpr double kLeastReward = -1, kMostReward = 3;
+/// Under every rule: an answer that cannot be used, fails to compile, is wrong, hangs or crashes.
+inline constexpr double kFailureReward = -1.5;
+inline constexpr double kCheatReward = -2; ///< a suspected cheat
+inline constexpr const char *kRewardVersion = "1"; ///< changes with any of these rules and numbers
+
+/// nullopt: nothing was measured, so the answer is worth neither praise nor blame: Unsupported, or a correct answer
+/// without times under a rule that needs them.
+/// @param best_before largest speedup of the task so far, 1 or more
+std::optional<double> environment_reward(const Measured &measured, RewardRule rule, double best_before);
+/// "speedup", "gain", "verified"; nullopt: another word.
+std::optional<RewardRule> reward_rule_named(std::string_view name);
 
 struct GroupMember {
   std::optional<double> reward; ///< nullopt: excluded

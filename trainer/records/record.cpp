@@ -54,4 +54,21 @@ Measured cut_down(const model::Verdict &verdict, double seconds) {
   return measured;
 }
 
+Measured original_of(const model::Verdict &verdict) {
+  Measured original;
+  original.outcome = model::Outcome::Verified;
+  original.device = device_key(verdict.device);
+  if (const auto &time = verdict.reference_time) {
+    original.reference_time = MeasuredTime{time->median_ns, time->low_ns, time->high_ns};
+    original.speedup = MeasuredRatio{1, 1, 1, 0};
+  }
+  if (!verdict.reference_kernels.empty()) {
+    original.registers = verdict.reference_kernels.front().registers;
+    original.occupancy = verdict.reference_kernels.front().occupancy;
+  }
+  if (verdict.reference_evidence)
+    original.reference_bound = verdict.reference_evidence->bound;
+  return original;
+}
+
 } // namespace warpwright::trainer

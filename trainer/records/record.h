@@ -52,6 +52,9 @@ std::string device_key(const model::DeviceInfo &device);
 /// Reduces a verdict to its recorded part. @param seconds wall time that the verdict took
 Measured cut_down(const model::Verdict &verdict, double seconds);
 
+/// Measurement of the unchanged source, taken from the reference's side of any candidate's verdict.
+Measured original_of(const model::Verdict &verdict);
+
 /// A state and its legal moves. `legal` is complete: any other move is illegal in this state.
 struct StateRecord {
   Moves moves;

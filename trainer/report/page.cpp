@@ -2,6 +2,7 @@
 
 #include "server/cli/report/style.h"
 #include "server/cli/report/svg.h"
+#include "support/version.h"
 #include "trainer/report/page_parts.h"
 #include "trainer/report/page_style.h"
 
@@ -117,7 +118,7 @@ std::string render_training_page(const PageFacts &facts, const TrainingLog &log)
                      "content='width=device-width'><title>" +
                      escape_html(facts.title) + "</title><style>" + cli::kReportStyle + kPageStyle +
                      "</style><main><h1>" + escape_html(facts.title) + "</h1><p class='muted'>" +
-                     escape_html(facts.date) + ", warpwright " + WARPWRIGHT_VERSION + "</p>";
+                     escape_html(facts.date) + ", warpwright " + version() + "</p>";
   if (!facts.command.empty())
     html += "<p><code>" + escape_html(facts.command) + "</code></p>";
   if (log.unreadable)

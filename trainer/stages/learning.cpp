@@ -1,3 +1,4 @@
+#include "support/version.h"
 #include "trainer/stages/learning.h"
 
 #include <filesystem>
@@ -44,7 +45,7 @@ Result<Learning> Learning::start(const Config &config, const std::string &stage,
   learning.model_.stage = stage;
   TRY(learning.log("start", {{"config", describe_config(config)},
                              {"seed", config.run.seed},
-                             {"version", WARPWRIGHT_VERSION},
+                             {"version", version()},
                              {"libtorch", describe_libtorch()},
                              {"from", from},
                              {"processes", learning.world_.size},

@@ -21,6 +21,17 @@ function command(name: string, run: (target: Target) => unknown): vscode.Disposa
   });
 }
 
+/** Opens the example of the walkthrough: a copy outside of the extension, which may be changed. */
+async function openExample(context: vscode.ExtensionContext): Promise<void> {
+  const copy = vscode.Uri.joinPath(context.globalStorageUri, 'transpose.cu');
+  try {
+    await vscode.workspace.fs.stat(copy);
+  } catch {
+    await vscode.workspace.fs.copy(vscode.Uri.joinPath(context.extensionUri, 'examples/transpose.cu'), copy);
+  }
+  await vscode.window.showTextDocument(copy);
+}
+
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const settings = new Settings(context.secrets);
   const started: Server = new Server(context, settings, {
@@ -60,6 +71,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     command('warpwright.runner.add', () => runners.add()),
     command('warpwright.runner.test', () => runners.test()),
     command('warpwright.runner.remove', () => runners.remove()),
+    command('warpwright.example.open', () => openExample(context)),
     command('warpwright.report.export', () => pages.exportReport()),
     command('warpwright.doctor', () => pages.doctor()),
     command('warpwright.client.restart', () => started.restart()),

@@ -29,6 +29,7 @@ namespace warpwright::moves {
   MOVE(float_literals, false,                                                                      \
        "accidental double literals become float literals",                                         \
        "double-arithmetic")                                                                        \
+  MOVE(fast_functions, false, "float functions by cheaper ones of the hardware", "")               \
   MOVE(privatize_histogram, false, "a block counts in shared memory first", "atomic-contention")   \
   MOVE(aggregate_atomics, false, "one atomic per warp or per block", "atomic-contention")          \
   MOVE(shuffle_reduction, false,                                                                   \
@@ -42,6 +43,15 @@ namespace warpwright::moves {
        "")                                                                                         \
   MOVE(grid_stride, false, "a capped grid in which each thread loops one grid apart", "")          \
   MOVE(coarsen, false, "several elements per thread, one block apart", "")                         \
+  MOVE(thread_tile, false,                                                                         \
+       "several elements per thread along one axis, for which the loops of the work run once",     \
+       "")                                                                                         \
+  MOVE(register_accumulator, false,                                                                \
+       "an element that a loop updates stays in a register until the loop ends",                   \
+       "")                                                                                         \
+  MOVE(constant_arguments, false,                                                                  \
+       "integer arguments of the measured launch become constants, behind a test of their values", \
+       "")                                                                                         \
   MOVE(pad_shared, false,                                                                          \
        "one more column in shared memory, against bank conflicts",                                 \
        "bank-conflict")                                                                            \

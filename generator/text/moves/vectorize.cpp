@@ -250,10 +250,10 @@ Result<Offer> offer_vectorize(const source::KernelSource &source) {
   if (!plan)
     return std::unexpected(plan.error());
   const int widest = std::ranges::max(plan->arrays, {}, &VectorArray::bytes).bytes;
-  auto choices = choices_of("width", {2, 4, 8});
+  auto choices = choices_of("width", {2, 4, 8, 16});
   std::erase_if(choices, [&](const Parameters &choice) {
     const int width = number(choice, "width");
-    return width * widest > 16 || (width == 8 && widest > 2);
+    return width * widest > 16;
   });
   if (choices.empty())
     return fail("the elements are too large for vector loads");

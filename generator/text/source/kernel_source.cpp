@@ -18,6 +18,7 @@ Result<KernelSource> KernelSource::open(const State &state) {
     return std::unexpected(unit.error());
   KernelSource source;
   source.gpu_ = state.gpu;
+  source.arguments_ = state.arguments;
   source.unit_ = std::move(*unit);
   source.kernel_ = source.unit_->find_kernel(state.kernel);
   if (!source.kernel_)
@@ -145,6 +146,12 @@ std::optional<std::string> KernelSource::argument_text(const clang::CUDAKernelCa
     argument = by_default->getExpr();
   const std::string text = text_of(argument);
   return text.empty() ? std::nullopt : std::optional(parenthesised(text));
+}
+
+std::optional<std::int64_t>
+KernelSource::argument_value(const clang::ParmVarDecl *parameter) const {
+  const unsigned index = parameter->getFunctionScopeIndex();
+  return index < arguments_.size() ? arguments_[index] : std::nullopt;
 }
 
 TextEdit KernelSource::body_edit(const std::string &text) const {

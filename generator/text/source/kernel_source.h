@@ -27,6 +27,8 @@ public:
   const clang::CompoundStmt *body() const { return body_; }
   const std::vector<const clang::CUDAKernelCallExpr *> &launches() const { return launches_; }
   const arch::Gpu &gpu() const { return gpu_; }
+  /// Value of an integer parameter at the task's sizes; nullopt if it is not known.
+  std::optional<std::int64_t> argument_value(const clang::ParmVarDecl *parameter) const;
 
   /// The source text; empty for code from a macro body.
   std::string text_of(const clang::Stmt *statement) const;
@@ -76,6 +78,7 @@ private:
   std::vector<const clang::CUDAKernelCallExpr *> launches_;
   std::set<std::string> taken_names_;
   arch::Gpu gpu_;
+  std::vector<std::optional<std::int64_t>> arguments_;
   std::string indent_step_, body_indent_;
   Range body_inside_;
 };

@@ -43,6 +43,8 @@ struct State {
   Provenance provenance;
   /// The GPU that determines numbers of blocks; the CPU backend when no GPU is known.
   arch::Gpu gpu = arch::gpu_named("cpu").value();
+  /// Values of the kernel's parameters at the task's sizes; nullopt for other than integers. Empty: there is no task.
+  std::vector<std::optional<std::int64_t>> arguments{};
 };
 
 } // namespace warpwright::source

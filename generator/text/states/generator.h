@@ -13,6 +13,9 @@
 
 namespace warpwright::states {
 
+/// Values of the launched kernel's parameters at the task's sizes, for State::arguments.
+std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task);
+
 /// Moves whose checks pass in this state, cheap to enumerate (one stub parse).
 std::vector<source::Move> legal_moves(const source::State &state);
 

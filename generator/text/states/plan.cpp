@@ -41,6 +41,18 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
 
 } // namespace
 
+std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task) {
+  std::vector<std::optional<std::int64_t>> values;
+  for (const model::Step &step : task.reference.steps)
+    if (const auto *launch = std::get_if<model::LaunchStep>(&step))
+      for (const model::Argument &argument : launch->arguments) {
+        const auto *size = std::get_if<model::SizeArgument>(&argument);
+        const auto value = size ? size->value.evaluate(task.sizes) : fail("no integer");
+        values.push_back(value ? std::optional(*value) : std::nullopt);
+      }
+  return values;
+}
+
 Result<model::Plan> render_plan(const source::State &state, const model::Task &task) {
   if (state.provenance.answer && !state.provenance.not_applicable.empty()) {
     model::Plan answer = *state.provenance.answer;

@@ -1,10 +1,11 @@
 // Lines of a capture's files as text, and the two ways of writing them.
 #include "runner/capture/files/capture_files.h"
 
+#include "runner/capture/files/json_lines.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace warpwright::capture {
@@ -63,11 +64,6 @@ void add(Json &json, const Statistics &statistics) {
   add_if_known("last", statistics.last);
 }
 
-/// JSON on one line. Bytes that are not UTF-8, as an argument of a command may have, are replaced.
-std::string text_of(const Json &json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Result<void> write(const fs::path &path, const std::string &text, int flags) {
   const int descriptor =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
@@ -105,7 +101,7 @@ std::string to_line(Id id, const Launch &launch, const Statistics &statistics) {
   if (launch.varied)
     json["varied"] = true;
   add(json, statistics);
-  return text_of(json);
+  return line_of(json);
 }
 
 std::string to_line(Id id, const Copy &copy, const Statistics &statistics) {
@@ -121,7 +117,7 @@ std::string to_line(Id id, const Copy &copy, const Statistics &statistics) {
   if (copy.varied)
     json["varied"] = true;
   add(json, statistics);
-  return text_of(json);
+  return line_of(json);
 }
 
 std::string to_line(Id id, const Graph &graph, const Statistics &statistics) {
@@ -129,7 +125,7 @@ std::string to_line(Id id, const Graph &graph, const Statistics &statistics) {
   for (const auto &[operation, count] : graph.operations)
     json["operations"].push_back({operation, count});
   add(json, statistics);
-  return text_of(json);
+  return line_of(json);
 }
 
 std::string to_text(const ProcessFacts &process) {

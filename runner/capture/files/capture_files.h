@@ -42,6 +42,7 @@ struct Pointer {
   std::uint64_t offset = 0;       ///< from the start of the allocation, bytes
   std::uint64_t extent_bytes = 0; ///< from the pointer to the end of the allocation
   std::string memory;             ///< "device", "host", "managed" or "pool"
+  std::uint64_t address = 0;      ///< in the process while it runs; not written
 };
 
 struct Parameter {

@@ -1,11 +1,10 @@
 // Reading of a capture's folders.
 #include "runner/capture/files/capture_files.h"
 
-#include "support/files.h"
+#include "runner/capture/files/json_lines.h"
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 namespace warpwright::capture {
 namespace {
@@ -34,7 +33,8 @@ Pointer pointer_of(const Json &json) {
           .allocation = json.at("allocation"),
           .offset = json.at("offset"),
           .extent_bytes = json.at("extent_bytes"),
-          .memory = json.at("memory")};
+          .memory = json.at("memory"),
+          .address = 0};
 }
 
 Parameter parameter_of(const Json &json) {
@@ -112,26 +112,6 @@ ProcessFacts process_of(const Json &json) {
   for (const Json &skipped : json.at("skipped"))
     process.skipped.push_back({skipped.at("what"), skipped.at("why"), skipped.at("count")});
   return process;
-}
-
-/// Calls `take` with the JSON of each whole line. A file that is missing has no lines.
-template <class Take>
-Result<void> read_lines(const fs::path &path, Take take) {
-  std::error_code missing;
-  if (!fs::exists(path, missing))
-    return {};
-  const std::string text = TRY(read_file(path));
-  std::size_t number = 1;
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
-       begin = end + 1, ++number)
-    try {
-      take(Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                       text.begin() + static_cast<std::ptrdiff_t>(end)));
-    } catch (const Json::exception &error) {
-      return fail(path.string() + ", line " + std::to_string(number) + ": " + error.what(),
-                  "The file is not as a capture writes it; capture the program again");
-    }
-  return {};
 }
 
 template <class Operation>

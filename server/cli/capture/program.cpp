@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ private:
 } // namespace
 
 Result<int> run_program(const std::vector<std::string> &command,
-                        const std::vector<std::string> &environment) {
+                        const std::vector<std::string> &environment, bool quiet) {
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables = merged_environment({.environment = environment});
   const Signals signals;
@@ -77,9 +78,16 @@ Result<int> run_program(const std::vector<std::string> &command,
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setsigmask(&attributes, &before);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  if (quiet) {
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
   pid_t pid = 0;
-  const int error = posix_spawnp(&pid, command[0].c_str(), nullptr, &attributes,
+  const int error = posix_spawnp(&pid, command[0].c_str(), &files, &attributes,
                                  pointers_to(arguments).data(), pointers_to(variables).data());
+  posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   running = error == 0 ? pid : 0;
   ::sigprocmask(SIG_SETMASK, &before, nullptr);

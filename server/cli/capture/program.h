@@ -13,7 +13,8 @@ namespace warpwright::cli {
 /// @param environment "NAME=value", added to our own or replacing them
 /// @return its exit code, or 128 + N after the signal N
 /// Errors: the program cannot be started.
+/// @param quiet stdin and stdout are those of /dev/null
 Result<int> run_program(const std::vector<std::string> &command,
-                        const std::vector<std::string> &environment);
+                        const std::vector<std::string> &environment, bool quiet = false);
 
 } // namespace warpwright::cli

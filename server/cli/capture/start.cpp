@@ -38,17 +38,22 @@ Result<void> can_capture() {
   return {};
 }
 
-Result<StartedCapture> start_capture(const std::string &wanted, capture::RunFacts run,
-                                     std::optional<std::chrono::milliseconds> duration) {
+Result<std::vector<std::string>> capture_environment(const fs::path &folder) {
   TRY(check_environment());
   const fs::path library = TRY(find_library());
+  return std::vector{std::string(capture::kInjectionVariable) + "=" + library.string(),
+                     std::string(capture::kFolderVariable) + "=" + folder.string()};
+}
+
+Result<StartedCapture> start_capture(const std::string &wanted, capture::RunFacts run,
+                                     std::optional<std::chrono::milliseconds> duration) {
+  TRY(can_capture());
   StartedCapture started{
       .folder = TRY(make_capture(wanted, run.command.front())), .environment = {}, .run = std::move(run)};
   started.run.started = utc_now();
   TRY(capture::write_private(started.folder / ".gitignore", "*\n")); // captures are private
   TRY(capture::write_private(started.folder / capture::kRunFile, capture::to_text(started.run)));
-  started.environment = {std::string(capture::kInjectionVariable) + "=" + library.string(),
-                         std::string(capture::kFolderVariable) + "=" + started.folder.string()};
+  started.environment = TRY(capture_environment(started.folder));
   if (duration)
     started.environment.push_back(std::string(capture::kMillisecondsVariable) + "=" +
                                   std::to_string(duration->count()));

@@ -15,20 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr fs::perms kPrivate = fs::perms::owner_all;
 
-Result<void> make_private_folders(const fs::path &folder) {
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  if (error)
-    return fail("cannot make " + folder.parent_path().string() + ": " + error.message());
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail("cannot make " + folder.string() + ": " + std::strerror(errno));
-  fs::permissions(folder, kPrivate, error);
-  if (error)
-    return fail("cannot make " + folder.string() + " private: " + error.message(),
-                "Choose a folder of your own with --out");
-  return {};
-}
-
 /// "2026-11-26T08-50-23-program", and with "-2" and so on if the name is taken.
 Result<fs::path> make_new(const fs::path &captures, const std::string &program) {
   std::string date = utc_now();
@@ -60,10 +46,24 @@ std::uint64_t size_of(const fs::path &folder) {
 
 } // namespace
 
+Result<void> make_private_folder(const fs::path &folder) {
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  if (error)
+    return fail("cannot make " + folder.parent_path().string() + ": " + error.message());
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail("cannot make " + folder.string() + ": " + std::strerror(errno));
+  fs::permissions(folder, kPrivate, error);
+  if (error)
+    return fail("cannot make " + folder.string() + " private: " + error.message(),
+                "Choose a folder of your own with --out");
+  return {};
+}
+
 Result<fs::path> make_capture(const std::string &wanted, const std::string &program) {
   if (wanted.empty()) {
     const fs::path captures = TRY(capture::captures_folder());
-    TRY(make_private_folders(captures));
+    TRY(make_private_folder(captures));
     return make_new(captures, program);
   }
   const fs::path folder = fs::absolute(wanted).lexically_normal();
@@ -72,7 +72,7 @@ Result<fs::path> make_capture(const std::string &wanted, const std::string &prog
       (!fs::is_directory(folder, error) || !fs::is_empty(folder, error)))
     return fail(folder.string() + " exists and is not an empty folder",
                 "Name a new folder with --out");
-  TRY(make_private_folders(folder.filename().empty() ? folder.parent_path() : folder));
+  TRY(make_private_folder(folder.filename().empty() ? folder.parent_path() : folder));
   return folder;
 }
 

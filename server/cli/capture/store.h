@@ -7,6 +7,9 @@
 
 namespace warpwright::cli {
 
+/// Makes a folder with mode 0700, and those above it. Errors: it cannot be made.
+Result<void> make_private_folder(const std::filesystem::path &folder);
+
 /// Makes the folder of a new capture, with mode 0700.
 /// @param wanted a folder that does not exist or is empty; "": a new one in capture::captures_folder(),
 /// named by the date and the program

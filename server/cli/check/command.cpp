@@ -13,6 +13,7 @@
 #include "server/kernel_status.h"
 #include "server/source_hash.h"
 #include "support/files.h"
+#include "support/version.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -224,7 +225,7 @@ Result<void> check(Run &run) {
 int run_check(const CheckOptions &options) {
   server::Interrupt interrupt;
   Run run{options, interrupt, {}, nullptr};
-  run.result.version = WARPWRIGHT_VERSION;
+  run.result.version = version();
   run.result.date = utc_now();
   run.result.revision = options.base;
   run.result.fail_slower = options.fail_slower;

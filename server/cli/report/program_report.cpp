@@ -46,6 +46,18 @@ std::string ratio_number(double ratio) { return printed("%.3f", ratio); }
 /// Amdahl's law: the factor by which the run ends sooner at best, if a part of it takes no time.
 std::string at_best(double part) { return part >= 0.999 ? "any" : printed("%.2fx", 1 / (1 - part)); }
 
+/// Where a launch takes another time in the program than in the task; else empty.
+std::string fidelity_text(const ProgramKernel &kernel) {
+  constexpr double kAlike = 1.5;
+  if (!kernel.task_ns || kernel.launches == 0 || kernel.total_ns <= 0)
+    return {};
+  const double mean_ns = kernel.total_ns / static_cast<double>(kernel.launches);
+  if (mean_ns < kAlike * *kernel.task_ns && *kernel.task_ns < kAlike * mean_ns)
+    return {};
+  return "; a launch takes " + model::time_text(mean_ns) + " in the program and " +
+         model::time_text(*kernel.task_ns) + " in the task";
+}
+
 std::string result_text(const ProgramKernel &kernel) {
   std::string text;
   if (kernel.speedup)
@@ -55,6 +67,7 @@ std::string result_text(const ProgramKernel &kernel) {
   if (kernel.changed_total_ns)
     text += (text.empty() ? "" : "; ") + ("in the program " + model::time_text(kernel.total_ns) + " -> " +
                                           model::time_text(*kernel.changed_total_ns));
+  text += fidelity_text(kernel);
   if (kernel.state != State::Kept)
     text = name(kernel.state) + (kernel.why.empty() ? "" : ": " + kernel.why) + (text.empty() ? "" : " (" + text + ")");
   std::ranges::replace(text, '\n', ' ');
@@ -150,6 +163,7 @@ Json to_json(const ProgramKernel &kernel) {
                {"why", kernel.why},
                {"moves", kernel.moves},
                {"speedup", nullptr},
+               {"task_ns", or_null(kernel.task_ns)},
                {"changed_total_ns", or_null(kernel.changed_total_ns)}};
   if (kernel.speedup)
     json["speedup"] = {{"ratio", kernel.speedup->ratio}, {"low", kernel.speedup->low}, {"high", kernel.speedup->high}};

@@ -35,6 +35,9 @@ struct ProgramKernel {
   std::string why;                        ///< of LeftOut, Failed and NotTried: one sentence
   std::vector<std::string> moves;         ///< of its variant
   std::optional<model::Speedup> speedup;  ///< of its variant's verdict; absent on a CPU
+  /// A launch of the original in its task, from the variant's verdict; absent on a CPU. The task draws its inputs, and
+  /// starts with a cold cache, so the program's launches may take another time.
+  std::optional<double> task_ns;
   std::optional<double> changed_total_ns; ///< GPU time in a recorded run of the changed program
 };
 

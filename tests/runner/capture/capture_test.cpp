@@ -1,7 +1,9 @@
 // The capture library in a program, by the fake driver and CUPTI of this folder.
+#include "runner/capture/files/contents.h"
 #include "support/files.h"
 #include "tests/runner/capture/capture_fixture.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <set>
@@ -78,6 +80,47 @@ TEST_CASE("distinct launches are recorded with counts, times, places and paramet
   CHECK(behind.parameters->at(0).pointers.at(0).offset == 512);
   CHECK(behind.parameters->at(0).pointers.at(0).extent_bytes == 3584);
   CHECK(behind.parameters->at(0).pointers.at(0).allocation == pointer.pointers[0].allocation);
+}
+
+TEST_CASE("buffers are seen before the wanted launch") {
+  const CaptureFolder folder;
+  const fs::path wanted = folder.path / kWantedFile, contents = folder.path / kContentsFolder;
+  fs::create_directories(contents);
+  const auto seen_at = [&](std::uint64_t run) {
+    REQUIRE(write_private(wanted, to_line(WantedLaunch{kScale, {4, 1, 1}, {256, 1, 1}, run}) + "\n"));
+    const CapturedRun ran = folder.run({"contents"}, {std::string(kFolderVariable) + "=" + contents.string(),
+                                                      std::string(kWantedVariable) + "=" + wanted.string()});
+    CHECK(ran.status.code == 7);
+    const auto seen = read_contents(folder.path);
+    REQUIRE(seen);
+    REQUIRE(!seen->empty());
+    const auto found = std::ranges::find(*seen, run, [](const SeenBuffer &one) { return one.launch.run; });
+    REQUIRE(found != seen->end());
+    return *found;
+  };
+  const SeenBuffer ascending = seen_at(1), permutation = seen_at(2);
+  CHECK(ascending.launch.kernel == kScale);
+  CHECK(ascending.parameter == 0);
+  CHECK(ascending.at == 0);
+  CHECK(ascending.size_bytes == 4096);
+  CHECK(ascending.seen_bytes == 4096);
+  const ElementStatistics &numbers = ascending.types.at("int32");
+  CHECK(numbers.order == "sorted");
+  CHECK(numbers.quantiles.front() == 0);
+  CHECK(numbers.quantiles[16] == 2 * (16 * 1023 / 32));
+  CHECK(numbers.quantiles.back() == 2 * 1023);
+  CHECK(permutation.types.at("int32").order == "permutation");
+  CHECK(permutation.types.at("int32").quantiles.back() == 1023);
+}
+
+TEST_CASE("a wanted launch in a graph is counted as skipped") {
+  const CaptureFolder folder;
+  const fs::path wanted = folder.path / kWantedFile;
+  REQUIRE(write_private(wanted, to_line(WantedLaunch{kScale, {2, 1, 1}, {256, 1, 1}, 0}) + "\n"));
+  CHECK(folder.run({"graph"}, {std::string(kWantedVariable) + "=" + wanted.string()}).status.code == 7);
+  const ProcessFolder capture = folder.only();
+  CHECK(std::ranges::count(capture.process.skipped, "the launch is captured into a graph", &Skipped::why) == 1);
+  CHECK_FALSE(fs::exists(capture.path / kContentsFile));
 }
 
 TEST_CASE("copies, fills, the order and the process are recorded") {

@@ -14,6 +14,7 @@ static atomic_ullong node_ids;
 static struct {
   Address start;
   size_t size_bytes;
+  char *bytes; /* on the host */
 } allocations[kMostAllocations];
 static unsigned allocation_count;
 static Stream capturing;
@@ -59,8 +60,29 @@ Status cuDeviceGetAttribute(int *value, int attribute, int device) {
 Status cuMemAlloc_v2(Address *address, size_t size_bytes) {
   allocations[allocation_count].start = *address =
       0x7f0000000000 + 0x10000000ull * allocation_count;
+  allocations[allocation_count].bytes = calloc(1, size_bytes);
   allocations[allocation_count++].size_bytes = size_bytes;
   return kSuccess;
+}
+
+/* The bytes behind an address of the fake GPU, or those of the host. */
+static char *bytes_at(Address address) {
+  for (unsigned i = 0; i < allocation_count; ++i)
+    if (address - allocations[i].start < allocations[i].size_bytes)
+      return allocations[i].bytes + (address - allocations[i].start);
+  return (char *)address;
+}
+
+Status cuStreamCreate(Stream *stream, unsigned flags) {
+  (void)flags;
+  *stream = (Stream)0x2000;
+  return kSuccess;
+}
+Status cuStreamDestroy_v2(Stream stream) {
+  return stream == (Stream)0x2000 ? kSuccess : kInvalidValue;
+}
+Status cuStreamQuery(Stream stream) {
+  return stream ? kSuccess : kInvalidValue; /* the default stream has a handle of its own */
 }
 
 /* Memory that is not the driver's has the type 0 and the range 0. */
@@ -204,7 +226,13 @@ static Status copy(uint32_t id, const char *name, const void *parameters, uint32
   return status;
 }
 
+Status cuMemcpyAsync(Address to, Address from, size_t size_bytes, Stream stream) {
+  const uint64_t call[] = {to, from, size_bytes, (uint64_t)stream};
+  memcpy(bytes_at(to), bytes_at(from), size_bytes);
+  return copy(305, "cuMemcpyAsync", call, 2);
+}
 Status cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t size_bytes, Stream stream) {
+  memcpy(bytes_at(to), from, size_bytes);
   const uint64_t call[] = {to, (uint64_t)from, size_bytes, (uint64_t)stream};
   return copy(277, "cuMemcpyHtoDAsync_v2", call, 1);
 }

@@ -66,6 +66,18 @@ static void launches(void) {
   cuMemcpyDtoH_v2(host, output, 1024);
 }
 
+/* A buffer that is zero at the first launch, ascending at the second, a permutation at the third. */
+static void contents(void) {
+  allocate();
+  int numbers[1024];
+  for (int run = 0; run < 3; ++run) {
+    for (int i = 0; i < 1024; ++i)
+      numbers[i] = run == 0 ? 0 : run == 1 ? 2 * i : 5 * i % 1024;
+    cuMemcpyHtoDAsync_v2(input, numbers, sizeof numbers, kStream);
+    scale(input, 1024, 4, NULL);
+  }
+}
+
 /* The other ways to launch, a refused launch, and parameters as one buffer. */
 static void forms(void) {
   allocate();
@@ -180,6 +192,8 @@ int main(int count, char **arguments) {
     launches();
   else if (strcmp(name, "modules") == 0)
     modules();
+  else if (strcmp(name, "contents") == 0)
+    contents();
   else if (strcmp(name, "forms") == 0)
     forms();
   else if (strcmp(name, "graph") == 0)

@@ -1,9 +1,11 @@
 // The recording alone: identities of operations, its limits, files and damaged files.
 #include "runner/capture/folder_writer.h"
+#include "runner/capture/value_statistics.h"
 #include "tests/runner/capture/capture_fixture.h"
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 
 using namespace warpwright;
 using namespace warpwright::capture;
@@ -149,4 +151,33 @@ TEST_CASE("modules over the limits are refused, and a known one never is") {
   CHECK_FALSE(modules.take("abc"));
   CHECK(modules.take("ab"));
   CHECK(modules.take("four"));
+}
+
+TEST_CASE("statistics of elements: quantiles, order, and numbers that are none") {
+  const auto of = [](const auto &values) {
+    return statistics_of({reinterpret_cast<const char *>(values.data()), values.size() * sizeof values[0]});
+  };
+  std::vector<std::int32_t> many(1 << 20);
+  for (std::size_t i = 0; i < many.size(); ++i)
+    many[i] = static_cast<std::int32_t>((i * 2654435761u) % many.size()) - 7;
+  const auto permutation = of(many);
+  CHECK(permutation.at("int32").order == "permutation");
+  CHECK(permutation.at("int32").quantiles.size() == 33);
+  CHECK(permutation.at("int32").quantiles.front() == -7);
+  CHECK(permutation.at("int32").quantiles.back() == (1 << 20) - 8);
+  CHECK(permutation.at("int32").quantiles[8] == doctest::Approx(1 << 18).epsilon(0.05));
+  many[3] = many[4];
+  CHECK(of(many).at("int32").order.empty());
+  std::ranges::sort(many);
+  CHECK(of(many).at("int32").order == "sorted");
+
+  std::vector<float> floats{4, -1, 2.5F, 1e38F};
+  CHECK(of(floats).at("float32").quantiles.front() == -1);
+  CHECK(of(floats).at("float32").quantiles.back() == 1e30); // differences of two stay finite
+  CHECK(of(floats).at("int32").order.empty());
+  floats[1] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(of(floats).contains("float32"));
+  CHECK(of(std::vector<std::uint16_t>{0x3c00, 0xc000}).at("float16").quantiles.back() == 1);
+  CHECK(of(std::vector<std::uint8_t>{1, 0, 1}).contains("bool"));
+  CHECK_FALSE(of(std::vector<std::uint8_t>{1, 0, 2}).contains("bool"));
 }

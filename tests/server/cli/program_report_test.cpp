@@ -50,6 +50,16 @@ ProgramReport sample() {
 
 } // namespace
 
+TEST_CASE("a launch that takes another time in the program than in the task is pointed out") {
+  ProgramReport report = sample();
+  report.kernels[0].task_ns = 6e7; // 80 ms in the program
+  CHECK(render_text(report, {}).find("a launch takes") == std::string::npos);
+  report.kernels[0].task_ns = 2e7;
+  CHECK(render_text(report, {}).find("; a launch takes 80.0 ms in the program and 20.0 ms in the task") !=
+        std::string::npos);
+  CHECK(render_json(report)["kernels"][0]["task_ns"] == 2e7);
+}
+
 TEST_CASE("the text has shares, Amdahl's ceiling, each kernel's result and the whole run's time") {
   CHECK(
       render_text(sample(), {}) ==

@@ -1,0 +1,10 @@
+// CMake defines WARPWRIGHT_VERSION for this file alone, so that a new version compiles one file anew.
+#include "support/version.h"
+
+namespace warpwright {
+
+std::string version() {
+  return WARPWRIGHT_VERSION;
+}
+
+} // namespace warpwright
