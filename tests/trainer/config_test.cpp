@@ -30,7 +30,7 @@ TEST_CASE("bad values are named by line and key") {
             .starts_with("train.toml:2: rl.steps is not a whole number in 1.."));
   CHECK(problem("[rl]\nvariant = \"ppo\"\n") ==
         "train.toml:2: rl.variant is \"ppo\": write one of contrastive, grpo, evolve, random");
-  CHECK(problem("[eval]\nk = [1, 0]\n").starts_with("train.toml:2: eval.k is no list"));
+  CHECK(problem("[eval]\nk = [1, 0]\n").starts_with("train.toml:2: eval.k is not a list"));
 }
 
 TEST_CASE("unknown keys and tables are refused with those that there are") {
