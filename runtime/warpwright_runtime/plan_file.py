@@ -42,7 +42,7 @@ def read(path):
     try:
         return plan_of({name: "\n".join(document[name]) for name in ("plan", "source")})
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no plan file: {error!r}") from None
+        raise ValueError(f"{path} is not a plan file: {error!r}") from None
 
 
 def plans(path):

@@ -71,8 +71,8 @@ Outcome<ToolResult> explain_kernel(Workbench &bench, const ToolCall &call) {
   const auto hover = server::features::hover(
       context, snapshot->positions.position(snapshot->find_kernel(name)->name_range.begin));
   if (!hover)
-    return fail("nothing is known of " + name, "Ask analyze");
-  return ToolResult{{{"about", name}, {"text", hover->contents.value}}, "what is known of " + name, {}};
+    return fail("there is no information about " + name, "Ask analyze");
+  return ToolResult{{{"about", name}, {"text", hover->contents.value}}, "facts about " + name, {}};
 }
 
 Outcome<EntryPtr> named_entry(Workbench &bench, const ToolCall &call) {

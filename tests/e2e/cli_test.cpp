@@ -253,7 +253,7 @@ TEST_CASE("a file that cannot be analysed is named, and the others have their fa
   place.add("sub/b_good.cu", std::string(kScale) + kMain);
   const Ended ended = place.run({"analyze", "sub", "--json"});
   CHECK(ended.code == 1);
-  CHECK(has(ended.errors, "warpwright: sub/a_deep.cu: Warpwright could not analyse this file"));
+  CHECK(has(ended.errors, "warpwright: sub/a_deep.cu: Warpwright could not analyze this file"));
   CHECK(has(ended.errors, "nested too deeply"));
   const Json document = ended.json();
   CHECK(document["failures"].size() == 1);

@@ -98,7 +98,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
                                  const elements::DeviceFacts &device, const std::string &prefix) {
   const auto shape = recurrent_shape(index, index.node(region.anchor));
   if (!shape)
-    return fail("it is no recurrent layer that the family knows");
+    return fail("the family does not support this recurrent layer");
   const auto units = elements::setting_of(configuration, "units", 4, 32);
   const auto layers =
       elements::setting_of(configuration, "layers", 1, static_cast<int>(shape->layers));
