@@ -1,5 +1,5 @@
-// First lines on a measured kernel, for the hover and the kernel's page: how much faster its variant is, and why.
-// Thread: any.
+// First lines on a measured kernel, for the hover and the kernel's page: how much faster its
+// variant is, and why. Thread: any.
 #pragma once
 
 #include "server/kernel_status.h"

@@ -1,4 +1,5 @@
-// Markdown about a policy's proposals: its analysis of a kernel, and proposals that cannot be applied. Thread: any.
+// Markdown about a policy's proposals: its analysis of a kernel, and proposals that cannot be
+// applied. Thread: any.
 #pragma once
 
 #include "server/kernel_status.h"

@@ -1,4 +1,5 @@
-// Measurement of a variant with fewer of its moves, so that the contribution of each move is known (server/ablation.h).
+// Measurement of a variant with fewer of its moves, so that the contribution of each move is known
+// (server/ablation.h).
 #pragma once
 
 #include "generator/search/search.h"

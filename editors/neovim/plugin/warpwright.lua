@@ -1,6 +1,7 @@
--- The commands of Warpwright. They are there as soon as the plugin is on the runtime path, so that :WarpwrightDoctor
--- can say what is wrong before anything works; nothing is started before `require('warpwright').setup{}`.
--- What each does is in lua/warpwright/commands.lua, which is loaded when the first one is called.
+-- The commands of Warpwright. They are there as soon as the plugin is on the runtime path, so that
+-- :WarpwrightDoctor can say what is wrong before anything works; nothing is started before
+-- `require('warpwright').setup{}`. What each does is in lua/warpwright/commands.lua, which is
+-- loaded when the first one is called.
 if vim.g.loaded_warpwright then return end
 vim.g.loaded_warpwright = true
 
