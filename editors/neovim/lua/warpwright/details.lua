@@ -1,4 +1,4 @@
--- The page of a kernel in a split, and source beside PTX or machine code, linked line by line: the
+-- The page of a kernel in a split, and source next to PTX or machine code, linked line by line: the
 -- line at the cursor in one window is marked in the other.
 local M = {}
 
