@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Packs editors/vscode into build/packages: warpwright.vsix, which finds the server by its setting or on the PATH, and, when a folder
-# with the built programs is given, warpwright-linux-x64.vsix, which brings them along (stripped). Needs npm and its registry once.
+# Packs editors/vscode into build/packages: warpwright.vsix, which finds the server by its setting
+# or on the PATH, and, when a folder with the built programs is given, warpwright-linux-x64.vsix,
+# which brings them along (stripped). Needs npm and its registry once.
 #
-# Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin
-# Exit 77 (skipped) where there is no npm or its packages cannot be had.
+# Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin Exit 77 (skipped) where there
+# is no npm or its packages cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
