@@ -42,7 +42,7 @@ Result<void> read_text(const Json &data, const char *name, std::string &value) {
   if (found.is_null())
     return {};
   if (!found.is_string() || found.get_ref<const std::string &>().size() > kLongestId)
-    return fail(std::string("`") + name + "` is no text of at most 255 bytes");
+    return fail(std::string("`") + name + "` is not a text of at most 255 bytes");
   value = found;
   return {};
 }
@@ -64,11 +64,11 @@ Result<EpisodeRequest> episode_request_from(const Json &data) {
   TRY(read_text(data, "episode_id", request.episode_id));
   const Json seed = data.value("seed", Json()), turns = data.value("turns", Json());
   if (!seed.is_null() && !seed.is_number_unsigned())
-    return fail("`seed` is no whole number of at least 0");
+    return fail("`seed` is not a whole number of at least 0");
   if (!seed.is_null())
     request.seed = seed.get<std::uint64_t>();
   if (!turns.is_null() && (!turns.is_number_unsigned() || turns < 1u || turns > unsigned(kMostTurns)))
-    return fail("`turns` is no whole number in 1..64");
+    return fail("`turns` is not a whole number in 1..64");
   if (!turns.is_null())
     request.turns = turns.get<int>();
   std::string form = "text";

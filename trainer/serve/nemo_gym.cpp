@@ -101,7 +101,7 @@ bool NemoGym::handle(const http::Request &request, const std::string &path, cons
     return false;
   auto body = parse_message(request.body.empty() ? "{}" : request.body);
   if (!body || !body->is_object()) {
-    send_json(answer, 422, {{"detail", body ? "the body is no object" : body.error().message}});
+    send_json(answer, 422, {{"detail", body ? "the body is not an object" : body.error().message}});
   } else if (path == "/verify") {
     verify(std::move(*body), client, answer);
   } else if (path == "/aggregate_metrics") {

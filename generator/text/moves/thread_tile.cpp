@@ -80,14 +80,14 @@ Result<void> take_work(TiledAxis &tiled) {
 Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
   const source::KernelSource &source = form.source();
   if (source.launches().empty())
-    return fail("there is no launch whose grid could shrink");
+    return fail("there is no launch with a grid that could shrink");
   if (source.body_text().contains("__shared__") || source::has_collective(source.body()))
     return fail("the kernel uses shared memory, a barrier or warp operations");
   if (!source::find_all<clang::LambdaExpr>(source.body()).empty() ||
       !source::find_all<clang::GotoStmt>(source.body()).empty())
     return fail("the kernel has a lambda or a goto");
   std::vector<TiledAxis> found;
-  std::string why = "the kernel has no global index with a declaration of its own";
+  std::string why = "the kernel has no global index with a separate declaration";
   const auto body = source::statements_of(source.body());
   for (int axis = 0; axis < 3; ++axis)
     for (std::size_t i = 0; i < body.size(); ++i) {
@@ -96,7 +96,7 @@ Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
           form.of(index->getInit()) != symbolic::Polynomial::symbol(std::string("gid.") + kAxes[axis]))
         continue;
       if (uses_of_axis(source.body(), kAxes[axis]) != uses_of_axis(body[i], kAxes[axis])) {
-        why = "the kernel uses its place in the grid beside the index";
+        why = "the kernel uses its place in the grid in addition to the index";
         continue;
       }
       TiledAxis tiled{.axis = axis, .index = index, .declaration = body[i], .rest = {body.begin() + i + 1, body.end()},
@@ -210,7 +210,8 @@ Result<Offer> offer_thread_tile(const source::KernelSource &source) {
     int shared_loops = 0;
     const auto edits = tile_edits(source, tiled, 2, shared_loops);
     if (!edits || shared_loops == 0) {
-      why = edits ? "no loop has the same bounds for neighboring elements" : edits.error().message;
+      why = edits ? "the kernel has no loop with the same bounds for neighboring elements"
+                  : edits.error().message;
       continue;
     }
     for (const char *factor : {"2", "4", "8"})
