@@ -3,7 +3,7 @@
 # browser) and playwright-core below build/editors, Chromium from Debian, and, where the system's Node is not of version 20 or has no
 # headers, Node 20 as an npm package. Needs Debian's packages and the npm registry, nothing else; does nothing when all is there. Each npm
 # package is of the version and the checksum that a lockfile names (tests/editors/*/package-lock.json), and no script of it is run.
-# Left out: Neovim, which install-deps.sh brings.
+# Also Emacs with Eglot, and Helix where Debian has it. Left out: Neovim, which install-deps.sh brings.
 #
 # Usage: scripts/install-editors.sh [--check]    --check installs nothing: exit 0 when all is there, 77 (skipped) when not
 # Prints one line on what is missing, and ends with 77 when something cannot be had here.
@@ -43,6 +43,13 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
     skip "apt could not install ${missing[*]}"
 fi
+
+# Editors whose tests are skipped without them. Debian 12 has no package of Helix.
+for package in emacs-nox elpa-eglot tmux hx; do
+  [ -n "$(apt-cache policy "$package" 2>/dev/null | grep -v '(none)' | grep Candidate)" ] || continue
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+    apt-get install -y -qq --no-install-recommends "$package" >/dev/null || echo "install-editors: apt could not install $package"
+done
 
 # Node of the version that this VS Code was made for, with the headers that its native modules are compiled against.
 mkdir -p "$folder"

@@ -66,6 +66,7 @@ if [ -n "$bin" ]; then
   find server/bin/torch -name '*.so' -exec strip {} +
   cp "$root"/docs/*.md server/share/doc/warpwright
   install -D -m 644 -t server/share/doc/warpwright/internals "$root"/docs/internals/*.md
+  install -D -m 644 -t server/share/doc/warpwright/rules "$root"/docs/rules/*.md
   install -D -m 644 -t server/share/warpwright "$bin"/../share/warpwright_runtime-*.whl
   for weights in policy.safetensors ranker.bin; do
     [ ! -f "$root/trainer/weights/$weights" ] || install -D -m 644 -t server/share/warpwright "$root/trainer/weights/$weights"

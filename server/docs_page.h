@@ -5,7 +5,7 @@
 
 namespace warpwright::server {
 
-/// Path of a page ("rules.md"); empty if it is not there.
+/// Path of a page or folder of pages ("rules.md", "rules"); empty if it is not there.
 std::string find_docs_page(const std::string &name);
 
 } // namespace warpwright::server

@@ -109,10 +109,18 @@ void EditorClient::watch_files() {
                        });
 }
 
-void EditorClient::request_configuration(std::function<void(const Json &)> callback) {
+void EditorClient::refresh_diagnostics() {
+  refresh("workspace/diagnostic/refresh", diagnostic_refresh_);
+}
+
+void EditorClient::request_configuration(const std::string &scope_uri,
+                                         std::function<void(const Json &)> callback) {
   if (!capabilities.configuration || !connection_)
     return;
-  connection_->request("workspace/configuration", {{"items", {{{"section", "warpwright"}}}}},
+  Json item{{"section", "warpwright"}};
+  if (!scope_uri.empty())
+    item["scopeUri"] = scope_uri;
+  connection_->request("workspace/configuration", {{"items", Json::array({std::move(item)})}},
                        [callback](const rpc::Outcome &outcome) {
                          if (outcome && outcome->is_array() && !outcome->empty())
                            callback(outcome->front());
@@ -131,6 +139,21 @@ void EditorClient::apply_edit(const protocol::ApplyEditParams &params,
           return callback({});
         callback(fail("the editor did not apply the edit", "the file may have changed; try again"));
       });
+}
+
+void EditorClient::show_document(const std::string &uri,
+                                 std::function<void(Result<void>)> callback) {
+  if (!capabilities.show_document || !connection_)
+    return callback(fail("this editor cannot open a page on request",
+                         "Hover over the kernel, or run: warpwright optimize FILE --html PAGE"));
+  connection_->request("window/showDocument", protocol::encode(protocol::ShowDocumentParams{uri}),
+                       [callback](const rpc::Outcome &outcome) {
+                         if (!outcome)
+                           return callback(fail(outcome.error().message));
+                         if (outcome->is_object() && outcome->value("success", false))
+                           return callback({});
+                         callback(fail("the editor did not open the page"));
+                       });
 }
 
 std::shared_ptr<Progress> EditorClient::begin_progress(const std::string &title,

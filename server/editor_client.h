@@ -44,9 +44,15 @@ public:
   void refresh();
   /// Registers for changes on disk, if the editor supports the registration.
   void watch_files();
+  /// Tells the editor to ask for diagnostics again.
+  void refresh_diagnostics();
   /// Requests the configuration section "warpwright". The callback is not called if the client has
   /// no configuration or answers with an error.
-  void request_configuration(std::function<void(const Json &)> callback);
+  /// @param scope_uri document whose settings are wanted; empty: those of the session
+  void request_configuration(const std::string &scope_uri,
+                             std::function<void(const Json &)> callback);
+  /// Errors (passed to the callback): the client cannot show documents, or did not show this one.
+  void show_document(const std::string &uri, std::function<void(Result<void>)> callback);
   /// Errors (passed to the callback): the client refused the edit, or cannot apply edits.
   void apply_edit(const protocol::ApplyEditParams &params,
                   std::function<void(Result<void>)> callback);
@@ -65,6 +71,7 @@ private:
 
   std::shared_ptr<rpc::Connection> connection_;
   std::shared_ptr<Refresh> lens_refresh_ = std::make_shared<Refresh>();
+  std::shared_ptr<Refresh> diagnostic_refresh_ = std::make_shared<Refresh>();
   std::shared_ptr<Refresh> hint_refresh_ = std::make_shared<Refresh>();
   std::map<Json, std::weak_ptr<Progress::State>> progress_;
   std::int64_t next_token_ = 1;

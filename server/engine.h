@@ -17,11 +17,14 @@ class Policies;
 /// The analysis passes, with the compile commands and .warpwright.toml of the file's project.
 Analyses make_analyses();
 
+/// One job: a search for faster versions of a kernel, or a profile of a variant.
 struct OptimizeRequest {
   SnapshotPtr snapshot;
   std::string kernel;
   Settings settings;
   std::optional<model::ModuleMode> mode = std::nullopt; ///< torch modules; absent: the mode in the file
+  /// Reads the hardware counters of this variant, instead of a search; null: a search.
+  std::shared_ptr<const runner::LedgerEntry> profiled = nullptr;
 };
 
 /// Reason why a module cannot be optimized, for a diagnostic.
@@ -48,6 +51,7 @@ struct OptimizeSummary {
   std::string keep;   ///< torch modules: keep_text() of the best plan, which then is not `best`
   std::string policy; ///< CUDA kernels: the proposer, with a reason if it is not the chosen one
   std::string analysis; ///< the policy's last text on the kernel; empty: none
+  std::string profile;  ///< outcome of a profile in one sentence; empty: it was a search
 };
 
 /// Searches for faster versions of one kernel until the budget, the limits or `stop` end the
@@ -56,6 +60,11 @@ struct OptimizeSummary {
 Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::BlockingClient &client,
                                  Policies &policies, const OptimizeEvents &events,
                                  std::stop_token stop);
+
+/// Verifies request.profiled again with hardware counters, and gives the verdict to events.on_entry.
+/// Errors: a runner that is lost; a variant that no longer verifies.
+Result<OptimizeSummary> profile(const OptimizeRequest &request, runner::BlockingClient &client,
+                                const OptimizeEvents &events, std::stop_token stop);
 
 /// Form of a Python module's variant in its file.
 struct VariantForm {
@@ -81,6 +90,9 @@ struct ReportedKernel {
   std::string kernel;
   KernelStatus status;
 };
+
+/// Roofline of the kernel before and with its best variant as SVG; empty: times or rates are unknown.
+std::string roofline_of(const ReportedKernel &kernel);
 
 /// One self-contained HTML page. @param kernels kernels with a current measurement
 std::string report_page(const std::vector<ReportedKernel> &kernels);

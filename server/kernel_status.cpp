@@ -103,6 +103,13 @@ KernelStatus kernel_status(const analysis::Kernel &kernel, const std::string &ha
   return status;
 }
 
+std::string job_text(const JobStatus &job) {
+  if (job.queued)
+    return {};
+  return "variant " + std::to_string(std::min(job.tried + 1, job.max_variants)) + " of " +
+         std::to_string(job.max_variants) + (job.stage.empty() ? "" : " (" + job.stage + ")");
+}
+
 std::string speedup_on_device(const model::Speedup &speedup) {
   return speedup_text(speedup) + " on " + speedup.device;
 }

@@ -59,6 +59,9 @@ bool is_checked(const model::Verdict &verdict);
 
 // Wording shared by the features.
 
+/// "variant 3 of 20 (measuring)"; empty while the job waits.
+std::string job_text(const JobStatus &job);
+
 /// "2.31x [2.27, 2.35] on NVIDIA H200"
 std::string speedup_on_device(const model::Speedup &speedup);
 /// A move for users: "template(pointwise, items=1, threads=64, width=4) fuse(relu,add)" gives

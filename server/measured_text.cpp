@@ -57,6 +57,13 @@ RateOfBound rate_of(model::Bound bound) {
   return {"latency", "", nullptr};
 }
 
+/// The rate of which the plan reaches the larger share.
+RateOfBound most_used(const model::Evidence &evidence) {
+  return rate_of(evidence.compute_share.value_or(0) > evidence.memory_share.value_or(0)
+                     ? model::Bound::Compute
+                     : model::Bound::Memory);
+}
+
 std::string percent_text(double share) { return printed("%.0f%%", 100 * share); }
 
 /// Reason why a verified variant has no time.
@@ -210,7 +217,7 @@ std::string bound_change_text(const model::Verdict &verdict) {
   std::string text = "Bound by " + from.bound;
   if (before->bound != after->bound)
     text += ", now by " + to.bound;
-  const RateOfBound &shown = to.share ? to : from;
+  const RateOfBound shown = to.share ? to : from.share ? from : most_used(*after);
   if (!shown.share || !((*before).*shown.share) || !((*after).*shown.share))
     return text;
   return text + ": " + percent_text(*((*before).*shown.share)) + " -> " +
@@ -234,6 +241,10 @@ std::string baseline_table(const model::Verdict &verdict) {
       text += (baseline.wrong ? "\nNot compared with " : "\nNot measured against ") +
               baseline.name + ": " + baseline.missing + "\n";
   return text;
+}
+
+std::string faster_text(const model::Speedup &speedup) {
+  return printed("%.2fx faster", speedup.ratio);
 }
 
 std::string share_text(const analysis::CapturedTime &time) {

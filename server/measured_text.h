@@ -45,6 +45,9 @@ std::string slower_text(const model::Verdict &verdict);
 /// time, the reason instead of the speedups.
 std::string module_summary(const model::Verdict &verdict);
 
+/// "6.23x faster".
+std::string faster_text(const model::Speedup &speedup);
+
 /// "38% of GPU time".
 std::string share_text(const analysis::CapturedTime &time);
 /// "38% of GPU time in the run of ./main 4096 on 2026-11-26: 1000 launches of 41.2 us on average".
@@ -67,7 +70,8 @@ std::string bound_text(const model::Verdict &verdict);
 std::string times_text(const model::Verdict &verdict);
 
 /// "Bound by memory: 17% -> 91% of the bandwidth measured on this GPU", "Bound by latency, now by
-/// memory: ..."; empty: unknown. Shares are those of the candidate's bound.
+/// memory: ..."; empty: unknown. Shares are those of the candidate's bound; if latency bounds it, of
+/// the rate that it uses most.
 std::string bound_change_text(const model::Verdict &verdict);
 
 /// Markdown table of the measured baselines, and a line with the reason for each missing one; empty

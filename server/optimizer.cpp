@@ -150,6 +150,13 @@ std::optional<JobStatus> Optimizer::status(const std::string &path,
   return found == jobs_.end() ? std::nullopt : std::optional(found->second.status);
 }
 
+std::vector<std::pair<std::string, JobStatus>> Optimizer::jobs() const {
+  std::vector<std::pair<std::string, JobStatus>> list;
+  for (const auto &[key, job] : jobs_)
+    list.emplace_back(key.second, job.status);
+  return list;
+}
+
 void Optimizer::stop() {
   for (auto &[key, job] : jobs_)
     job.stop.request_stop();

@@ -39,6 +39,8 @@ public:
   /// @return whether an optimization was told to stop
   bool cancel(const std::string &path, const std::string &kernel);
   std::optional<JobStatus> status(const std::string &path, const std::string &kernel) const;
+  /// Waiting and running jobs: the kernel and its status, in no order.
+  std::vector<std::pair<std::string, JobStatus>> jobs() const;
   /// Requests a stop of all jobs.
   void stop();
   /// Drops jobs that have not begun, and waits for the thread.

@@ -3,6 +3,7 @@
 
 #include "server/policy_choice.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <optional>
@@ -34,6 +35,13 @@ std::optional<std::chrono::milliseconds> duration(const Json &value) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(number * scale));
 }
 
+/// The member "a.b" of an object of objects; null if there is none.
+Json at_path(const Json &json, std::string name) {
+  std::ranges::replace(name, '.', '/');
+  const Json::json_pointer path("/" + name);
+  return json.contains(path) ? json.at(path) : Json();
+}
+
 std::optional<std::set<std::string>> names(const Json &value) {
   if (!value.is_array())
     return std::nullopt;
@@ -54,11 +62,11 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
     return problems;
   if (!json.is_object())
     return {"the setting 'warpwright' must be an object, it is " + json.dump()};
-  const auto read = [&](const char *name, const char *expected, auto &&assign) {
-    const auto found = json.find(name);
-    if (found != json.end() && !found->is_null() && !assign(*found))
-      problems.push_back(std::string("the setting 'warpwright.") + name + "' must be " + expected +
-                         ", it is " + found->dump());
+  const auto read = [&](std::string name, const char *expected, auto &&assign) {
+    const Json value = at_path(json, name);
+    if (!value.is_null() && !assign(value))
+      problems.push_back("the setting 'warpwright." + name + "' must be " + expected + ", it is " +
+                         value.dump());
   };
   const auto text = [](std::string &member) {
     return [&member](const Json &value) {
@@ -90,14 +98,22 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
     settings.policy = value.get<std::string>();
     return true;
   });
-  read("learn", "true or false", boolean(settings.learn));
   read("disabledRules", "a list of rule names", [&](const Json &value) {
     const auto rules = names(value);
     return rules && (settings.disabled_rules = *rules, true);
   });
-  read("hover", "true or false", boolean(settings.hover));
-  read("inlayHints", "true or false", boolean(settings.inlay_hints));
-  read("standalone", "true or false", boolean(settings.standalone));
+  const std::pair<const char *, bool &> switches[] = {
+      {"hover", settings.hover},
+      {"inlayHints", settings.inlay_hints},
+      {"codeLens.enable", settings.code_lens},
+      {"languages.cuda", settings.cuda},
+      {"languages.python", settings.python_modules},
+      {"languages.cpp", settings.cpp},
+      {"syntaxDiagnostics", settings.syntax_diagnostics},
+      {"standalone", settings.standalone},
+      {"learn", settings.learn}};
+  for (const auto &[name, member] : switches)
+    read(name, "true or false", boolean(member));
   read("trusted", "true or false", [&](const Json &value) {
     return value.is_boolean() && (settings.trusted = value.get<bool>(), true);
   });

@@ -26,6 +26,9 @@ struct Settings {
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;
+  bool code_lens = true;
+  bool cuda = true, python_modules = true, cpp = true; ///< whether files of the language are looked at
+  bool syntax_diagnostics = false; ///< clangd and Python's servers report errors of syntax already
   bool standalone = false; ///< small plans of Python modules are applied without the package
   /// The client's own trust in the workspace. false: nothing is built or run, and no runner is
   /// asked; absent: server/trust.h decides, and asks the user.
@@ -35,7 +38,9 @@ struct Settings {
 
 /// Overwrites the members that `json` has: {"runner": "", "python": "", "device": "", "budget":
 /// "30s" or 30 (seconds), "maxVariants": 20, "policy": "builtin", "learn": true, "disabledRules": [],
-/// "hover": true, "inlayHints": true, "standalone": false, "trusted": true}. null changes nothing.
+/// "hover": true, "inlayHints": true, "codeLens": {"enable": true}, "languages": {"cuda": true,
+/// "python": true, "cpp": true}, "syntaxDiagnostics": false, "standalone": false, "trusted": true}.
+/// null changes nothing.
 /// @return one sentence for each member that could not be used
 std::vector<std::string> update_settings(Settings &settings, const nlohmann::json &json);
 

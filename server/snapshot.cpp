@@ -3,6 +3,8 @@
 
 #include "support/hash.h"
 
+#include <filesystem>
+
 namespace warpwright::server {
 
 Snapshot::Snapshot(std::string uri, std::int64_t version, std::shared_ptr<const std::string> text,
@@ -35,6 +37,14 @@ Snapshot::Hit Snapshot::hit(std::size_t offset) const {
     if (touches(kernel.range))
       return {&kernel, kernel.range, false};
   return {};
+}
+
+std::string language_of(const std::string &path) {
+  const std::string extension = std::filesystem::path(path).extension();
+  if (extension == ".py")
+    return "python";
+  const bool is_cpp = extension.starts_with(".c") || extension.starts_with(".h");
+  return is_cpp && extension != ".cu" && extension != ".cuh" ? "cpp" : "cuda";
 }
 
 std::string source_hash(std::string_view device_source) {

@@ -53,6 +53,9 @@ struct Snapshot {
   std::vector<std::string> source_hashes; ///< per kernel; empty without a slice
 };
 
+/// Language of a file by its name: "python", "cpp" for C++ without CUDA's extensions, else "cuda".
+std::string language_of(const std::string &path);
+
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
 } // namespace warpwright::server

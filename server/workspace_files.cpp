@@ -16,10 +16,8 @@ constexpr std::uintmax_t kMaxBytes = 1 << 20;
 
 /// Cheap test for a keyword. A text without the keyword has no kernel.
 bool may_hold_kernels(const std::string &path, const std::string &text) {
-  const std::string extension = fs::path(path).extension();
-  const char *needed = extension == ".py"                          ? "Module"
-                       : extension == ".cu" || extension == ".cuh" ? "__global__"
-                                                                   : "Tensor";
+  const std::string language = language_of(path);
+  const char *needed = language == "python" ? "Module" : language == "cuda" ? "__global__" : "Tensor";
   return text.find(needed) != std::string::npos;
 }
 

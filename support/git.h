@@ -1,5 +1,5 @@
-// Reading a repository with Git's own program. No hook and no file-system monitor of the repository runs,
-// nothing is fetched, and no lock is taken. Thread: any; blocks.
+// Reading a repository with Git's own program. It runs no hook and no file-system monitor of the
+// repository, fetches nothing and takes no lock. Thread: any; blocks.
 #pragma once
 
 #include "support/error.h"

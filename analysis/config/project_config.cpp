@@ -53,12 +53,11 @@ public:
   }
 
 private:
-  struct Key {
-    std::string_view name;
-    std::string_view expected;
+  struct Key : ProjectKey {
     bool (Reader::*read)(const toml::node &);
   };
   static const std::array<Key, 12> kKeys;
+  friend std::vector<ProjectKey> config::project_keys();
 
   static std::string known_keys() {
     std::string result;
@@ -190,24 +189,51 @@ private:
   ProjectConfig &config_;
 };
 
+constexpr const char *kAtOnce = "at once", *kAfterApproval = "after approval";
+
 const std::array<Reader::Key, 12> Reader::kKeys{{
-    {"flags", "a list of texts", &Reader::flags},
-    {"remove_flags", "a list of texts", &Reader::remove_flags},
-    {"compile_commands", "the path of a folder or of compile_commands.json",
+    {{"flags", "a list of texts", R"(["-DN=3"])",
+      "Compile flags for every file, after those of compile_commands.json",
+      "flags that name a path outside of the project's folder after approval, the rest at once"},
+     &Reader::flags},
+    {{"remove_flags", "a list of texts", R"(["-fpermissive"])", "Compile flags to drop", kAtOnce},
+     &Reader::remove_flags},
+    {{"compile_commands", "the path of a folder or of compile_commands.json", R"("out")",
+      "Where to read compile flags", kAfterApproval},
      &Reader::compile_commands},
-    {"cuda_path", "the path of a CUDA toolkit", &Reader::cuda_path},
-    {"runner", consent::kProjectRunnerForms, &Reader::runner},
-    {"python", "the path of a Python interpreter", &Reader::python},
-    {"budget", "a time such as \"30s\", \"500ms\" or \"2m\"", &Reader::budget},
-    {"policy", "ranked, search, builtin or builtin:WEIGHTS; an endpoint is the user's to choose",
+    {{"cuda_path", "the path of a CUDA toolkit", R"("/opt/cuda")", "Where to read CUDA's headers",
+      kAfterApproval},
+     &Reader::cuda_path},
+    {{"runner", consent::kProjectRunnerForms, R"("ssh://gpu-box")",
+      "Sends kernels and modules to that runner", kAfterApproval},
+     &Reader::runner},
+    {{"python", "the path of a Python interpreter", R"(".venv/bin/python")",
+      "Starts that program, an interpreter with torch, for a runner on this machine", kAfterApproval},
+     &Reader::python},
+    {{"budget", "a time such as \"30s\", \"500ms\" or \"2m\"", R"("30s")",
+      "Wall time of one optimization", kAtOnce},
+     &Reader::budget},
+    {{"policy", "ranked, search, builtin or builtin:WEIGHTS; an endpoint is the user's to choose",
+      R"("builtin")",
+      "Who proposes variants; may name a file of weights", kAfterApproval},
      &Reader::policy},
-    {"learn", "true or false", &Reader::learn},
-    {"disable_rules", "a list of rule names", &Reader::disable_rules},
-    {"sizes", "a table of positive whole numbers", &Reader::sizes},
-    {"run", "the command line with which the program is run", &Reader::run},
+    {{"learn", "true or false", "false",
+      "With false, the project's own verdicts do not change the order of variants", kAtOnce},
+     &Reader::learn},
+    {{"disable_rules", "a list of rule names", R"(["bank-conflict"])",
+      "[Rules](rules.md) to turn off", kAtOnce},
+     &Reader::disable_rules},
+    {{"sizes", "a table of positive whole numbers", "{ n = 1048576 }",
+      "The value of each size that the source does not give", kAtOnce},
+     &Reader::sizes},
+    {{"run", "the command line with which the program is run", R"("./main 1000 20")",
+      "Is read for sizes, and never started; else the target `run` of the nearest makefile", kAtOnce},
+     &Reader::run},
 }};
 
 } // namespace
+
+std::vector<ProjectKey> project_keys() { return {Reader::kKeys.begin(), Reader::kKeys.end()}; }
 
 std::optional<int> parse_duration_ms(std::string_view text) {
   int value = 0;

@@ -1,18 +1,6 @@
 // Project configuration (.warpwright.toml), shared by the editor and the command line.
 //
-//   flags = ["-DN=3"]            # for every file, after those of compile_commands.json
-//   remove_flags = ["-fpermissive"]
-//   compile_commands = "out"     # the folder of compile_commands.json, or the file
-//   cuda_path = "/opt/cuda"
-//   runner = "unix:/run/warpwright.sock"
-//   python = ".venv/bin/python"  # an interpreter with torch, for a runner that is started here
-//   budget = "30s"               # for one kernel; ms, s or m
-//   policy = "builtin"           # source of proposals: ranked, search, builtin, builtin:WEIGHTS
-//   learn = false                # the project's own verdicts do not change the order of proposals
-//   disable_rules = ["bank-conflict"]
-//   run = "./main 1000 20"       # how the program is run; else the target `run` of the nearest makefile
-//   [sizes]                      # for tasks without sizes in the source
-//   n = 1048576
+// The table of keys in project_config.cpp is the one place that lists them; docs/config.md is made from it.
 //
 // Relative paths, including those in flags, start at the folder of the file. The keys
 // compile_commands, cuda_path, runner, python and policy, and flags with paths outside of that
@@ -53,6 +41,18 @@ struct ProjectConfig {
   std::vector<std::string> run_arguments; ///< of `run`, behind the program
   std::vector<Error> problems; ///< parts of the file that were ignored, and why
 };
+
+/// A key of .warpwright.toml.
+struct ProjectKey {
+  std::string_view name;
+  std::string_view expected; ///< "a list of texts"
+  std::string_view example;  ///< a value in TOML
+  std::string_view meaning;
+  std::string_view counts; ///< "at once" or "after approval"
+};
+
+/// All keys, in the order of the reference page (docs/config.md).
+std::vector<ProjectKey> project_keys();
 
 /// The whole configuration, approved or not. Errors name the file, the line and the key.
 Result<ProjectConfig> parse_project_config(std::string_view text, const std::string &path);

@@ -14,7 +14,8 @@ symbolic::Expression plus_one(const symbolic::Expression &expression) {
   return sum ? *sum : expression;
 }
 
-/// Exclusive bound of integers up to `greatest`: the nearest expression over the task's sizes, else the number.
+/// Exclusive bound of integers up to `greatest`: the nearest expression over the task's sizes, else
+/// the number.
 symbolic::Expression bound_of(double greatest, const model::Task &task) {
   std::vector<symbolic::Expression> candidates;
   const auto add = [&](const symbolic::Expression &expression) {

@@ -24,7 +24,8 @@ std::string key_of(const std::string &kernel, const Dimensions &grid, const Dime
   return key;
 }
 
-/// Bytes from the pointer to the next one of the launch into the same allocation, which may be a block of a pool.
+/// Bytes from the pointer to the next one of the launch into the same allocation, which may be a
+/// block of a pool.
 std::uint64_t extent_of(const Pointer &pointer, const Launch &launch) {
   std::uint64_t extent = pointer.extent_bytes;
   for (const Parameter &parameter : *launch.parameters)

@@ -1,8 +1,8 @@
 // Looks at buffers before chosen launches, in a program's second run.
 //
-// The program's thread waits for the launch's stream and copies the buffers to the host, in CUPTI's callback before the
-// launch. Bounds: bytes of a buffer and of a run, and the time that a stream may take. Thread: any; the lock is never
-// held during a call of the driver.
+// The program's thread waits for the launch's stream and copies the buffers to the host, in CUPTI's
+// callback before the launch. Bounds: bytes of a buffer and of a run, and the time that a stream
+// may take. Thread: any; the lock is never held during a call of the driver.
 #pragma once
 
 #include "runner/capture/launch_reader.h"

@@ -1,9 +1,7 @@
 #include "runner/capture/value_statistics.h"
 
-#include "runner/verify/element_math.h"
-#include "support/model/task.h"
-
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <random>
 #include <span>
@@ -11,7 +9,6 @@
 namespace warpwright::capture {
 namespace {
 
-constexpr std::size_t kQuantiles = model::Distribution::kQuantiles;
 constexpr std::size_t kSample = 1 << 16;          ///< elements
 constexpr std::size_t kMostPermuted = 1 << 28;    ///< elements that are checked for each value once
 constexpr std::size_t kFewestOrdered = 8;         ///< fewer elements are in order by chance
@@ -98,7 +95,6 @@ void add_numbers(std::map<std::string, ElementStatistics> &all, const std::strin
 } // namespace
 
 std::map<std::string, ElementStatistics> statistics_of(std::string_view bytes) {
-  namespace element = runner::element;
   std::map<std::string, ElementStatistics> all;
   add_integers<std::int8_t>(all, "int8", bytes);
   add_integers<std::uint8_t>(all, "uint8", bytes);
@@ -110,9 +106,9 @@ std::map<std::string, ElementStatistics> statistics_of(std::string_view bytes) {
   add_integers<std::uint32_t>(all, "uint32", bytes);
   add_integers<std::int64_t>(all, "int64", bytes);
   add_integers<std::uint64_t>(all, "uint64", bytes);
-  add_numbers<std::uint16_t>(all, "float16", bytes, [](std::uint16_t bits) { return element::float_from_half(bits); });
+  add_numbers<_Float16>(all, "float16", bytes, [](_Float16 value) { return static_cast<float>(value); });
   add_numbers<std::uint16_t>(all, "bfloat16", bytes, [](std::uint16_t bits) {
-    return element::bit_copy<float>(static_cast<element::u32>(bits) << 16);
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   });
   add_numbers<float>(all, "float32", bytes, [](float value) { return value; });
   add_numbers<double>(all, "float64", bytes, [](double value) { return value; });

@@ -93,7 +93,8 @@ int run_serve(const ServeCommand &command);
 int run_connect(const ConnectCommand &command);
 /// Exit code 0: verified on every device; 1: any other verdict; 2: no verdict.
 int run_verify(const VerifyCommand &command);
-/// Prints {"sass", "nvrtc", "nvdisasm"} as JSON, or {"error": {message, remedy}}; exit code 0 or 2.
+/// Prints {"source", "ptx", "kernels": [{"name", "rows": [[address, line of PTX, line of source]]}], "nvrtc"} as JSON,
+/// with "sass" and "nvdisasm", or "sass_missing": {message, remedy}; or {"error": {message, remedy}}. Exit code 0 or 2.
 /// Needs no GPU.
 int run_listing(const ListingCommand &command);
 /// Exit code 0: traced; 2: the module has no op graph, or no runner answered.

@@ -49,7 +49,7 @@ void look_at_contents(const CaptureOptions &options, const fs::path &folder,
                       const std::vector<capture::ProcessFolder> &processes) {
   const auto wanted = launches_to_look_at(processes);
   if (wanted.empty()) {
-    std::cerr << "warpwright: no launch has buffers that could be looked at\n";
+    std::cerr << "warpwright: the run has no launch with buffers to look at\n";
     return;
   }
   std::cerr << "Running the program again, without its output, to see the contents of its buffers\n";

@@ -222,7 +222,7 @@ void add_capture(CLI::App &app, Options &all) {
                                     "the program goes on afterwards")
                        ->check(duration_validator());
   auto *contents = command->add_flag("--contents", all.capture.contents,
-                                     "Run the program once more, to see what its buffers hold: statistics are kept, "
+                                     "Run the program a second time to see what its buffers hold: statistics are kept, "
                                      "no values");
   auto *list =
       command->add_flag("--list", all.capture.list, "Print the captures in the cache folder");

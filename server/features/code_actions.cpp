@@ -1,9 +1,9 @@
-// Quick fixes of diagnostics, and actions on the kernel under the cursor.
+// Actions on the kernel under the cursor.
 //
-// Quick fixes carry their edits. Actions that apply a variant carry none: when the client resolves
-// such an action, the variant's moves are repeated on the current text. If that fails, the action
-// is refused.
+// Actions that apply a variant carry no edits: when the client resolves such an action, the
+// variant's moves are repeated on the current text. If that fails, the action is refused.
 #include "server/features/features.h"
+#include "server/features/quick_fixes.h"
 
 #include "server/measured_text.h"
 #include "support/model/json.h"
@@ -25,43 +25,6 @@ bool wants(const protocol::CodeActionParams &params, const std::string &kind) {
   return !only || std::any_of(only->begin(), only->end(), [&](const std::string &wanted) {
     return wanted.empty() || kind == wanted || kind.starts_with(wanted + ".");
   });
-}
-
-/// The client's diagnostics that come from this finding: same code, same range.
-std::vector<protocol::Json> matching(const protocol::CodeActionParams &params,
-                                     const protocol::Json &range, const std::string &rule) {
-  std::vector<protocol::Json> result;
-  for (const protocol::Json &diagnostic : params.context.diagnostics)
-    if (diagnostic.is_object() && diagnostic.value("source", "") == "warpwright" &&
-        diagnostic.value("code", protocol::Json()) == rule &&
-        diagnostic.value("range", protocol::Json()) == range)
-      result.push_back(diagnostic);
-  return result;
-}
-
-void add_quick_fixes(const Context &context, const protocol::CodeActionParams &params,
-                     std::vector<protocol::CodeAction> &actions) {
-  const Range asked = context.snapshot.positions.bytes(params.range);
-  const auto shown = diagnostics(context);
-  std::size_t next_shown = 0;
-  for (const analysis::Diagnostic &found : context.snapshot.facts.diagnostics) {
-    if (context.settings.disabled_rules.contains(found.rule))
-      continue;
-    const protocol::Diagnostic &diagnostic = shown[next_shown++];
-    if (found.range.end < asked.begin || asked.end < found.range.begin)
-      continue;
-    auto answered = matching(params, protocol::encode(diagnostic.range), found.rule);
-    if (answered.empty())
-      answered.push_back(protocol::encode(diagnostic));
-    bool is_first = true;
-    for (const analysis::QuickFix &fix : found.fixes) {
-      protocol::CodeAction action{fix.title, protocol::kQuickFixKind};
-      action.diagnostics = answered;
-      action.is_preferred = std::exchange(is_first, false);
-      action.edit = workspace_edit(context, fix.edits);
-      actions.push_back(std::move(action));
-    }
-  }
 }
 
 /// Adds an action that asks the user to approve the project's file, if it is not approved.
@@ -100,6 +63,14 @@ protocol::CodeAction lazy_action(const Context &context, const analysis::Kernel 
   return action;
 }
 
+void add_command(const Context &context, const analysis::Kernel &kernel, const std::string &title,
+                 const char *command, std::optional<std::string> plan,
+                 std::vector<protocol::CodeAction> &actions) {
+  protocol::CodeAction action{title, protocol::kRewriteKind};
+  action.command = kernel_command(title, command, context, kernel, std::move(plan));
+  actions.push_back(std::move(action));
+}
+
 /// Adds other variants that were measured as faster, with their moves: the user may prefer a
 /// variant that is not the fastest.
 void add_other_variants(const Context &context, const analysis::Kernel &kernel,
@@ -128,7 +99,7 @@ void add_not_applicable(const Context &context, const KernelStatus &status,
   const runner::LedgerEntry &entry = *status.not_applicable.front();
   protocol::CodeAction action{apply_title(entry), protocol::kRewriteKind};
   action.disabled = protocol::CodeActionDisabled{entry.proposed.not_applicable +
-                                                 "; hover over the kernel to see its source"};
+                                                 "; the kernel's page shows its source"};
   actions.push_back(std::move(action));
 }
 
@@ -151,20 +122,27 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
                         std::vector<protocol::CodeAction> &actions) {
   const KernelStatus status = context.status(kernel);
   add_keep(context, status, actions);
-  if (status.best)
-    actions.push_back(lazy_action(context, kernel, apply_title(*status.best),
-                                  protocol::kApplyCommand, model::hash(status.best->plan)));
+  if (status.best) {
+    const std::string plan = model::hash(status.best->plan);
+    actions.push_back(
+        lazy_action(context, kernel, apply_title(*status.best), protocol::kApplyCommand, plan));
+    if (context.client.show_document)
+      add_command(context, kernel, "Review the changes to " + kernel.name, protocol::kReviewCommand,
+                  plan, actions);
+  }
   if (status.best && status.best->task.module && status.best->task.module->language == "python")
     actions.push_back(lazy_action(
         context, kernel, apply_title(*status.best) + ", in the forward of " + kernel.name,
         protocol::kApplyCommand, model::hash(status.best->plan), "in-place"));
   add_other_variants(context, kernel, status, actions);
   add_not_applicable(context, status, actions);
+  if (!status.entries->empty() && context.client.show_document)
+    add_command(context, kernel, "Show measurements and machine code of " + kernel.name,
+                protocol::kDetailsCommand, {}, actions);
   if (kernel.task.inferred && !status.job && context.settings.trusted != false) {
-    protocol::CodeAction action{"Optimize " + kernel.name + " (runner " + context.runner_name + ")",
-                                protocol::kRewriteKind};
-    action.command = kernel_command(action.title, protocol::kOptimizeCommand, context, kernel);
-    actions.push_back(std::move(action));
+    add_command(context, kernel,
+                "Optimize " + kernel.name + " (runner " + context.runner_name + ")",
+                protocol::kOptimizeCommand, {}, actions);
   }
   if (!kernel.task.inferred && !kernel.task.missing.empty())
     actions.push_back(lazy_action(context, kernel,
@@ -214,6 +192,9 @@ std::vector<protocol::CodeAction> code_actions(const Context &context,
   std::vector<protocol::CodeAction> actions;
   if (wants(params, protocol::kQuickFixKind) && context.client.code_action_literals)
     add_quick_fixes(context, params, actions);
+  if (params.context.only && wants(params, protocol::kFixAllKind) &&
+      context.client.code_action_literals)
+    add_fix_all(context, actions);
   if (wants(params, protocol::kQuickFixKind))
     add_trust_action(context, params, actions);
   const Snapshot::Hit hit =
@@ -221,18 +202,6 @@ std::vector<protocol::CodeAction> code_actions(const Context &context,
   if (wants(params, protocol::kRewriteKind) && hit.kernel)
     add_kernel_actions(context, *hit.kernel, actions);
   return actions;
-}
-
-protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector<TextEdit> &edits) {
-  std::vector<protocol::TextEdit> wire;
-  for (const TextEdit &edit : edits)
-    wire.push_back({context.snapshot.positions.range(edit.range), edit.replacement});
-  protocol::WorkspaceEdit result;
-  if (context.client.document_changes)
-    result.document_changes = {{{context.snapshot.uri, context.snapshot.version}, std::move(wire)}};
-  else
-    result.changes = protocol::Json{{context.snapshot.uri, protocol::encode(wire)}};
-  return result;
 }
 
 } // namespace warpwright::server::features

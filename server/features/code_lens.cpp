@@ -1,7 +1,9 @@
-// Code lenses: a line above each kernel with its state and the action of a click.
+// Code lenses: a line above each kernel with its state and the action of a click. Where there is a
+// variant to apply, the line is "6.23x faster (38% of GPU time) | Review | Apply | Profile".
 #include "server/features/features.h"
 
 #include "server/measured_text.h"
+#include "support/model/json.h"
 #include "support/words.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ std::string measured_text(const KernelStatus &status) {
   const model::Verdict &verdict = status.best->verdict;
   if (status.best->task.module)
     return module_summary(verdict);
-  return is_faster(verdict) ? "best verified " + speedup_on_device(*verdict.speedup)
+  return is_faster(verdict) ? faster_text(*verdict.speedup)
                             : "variant checked (correct on the CPU backend, speed not measured)";
 }
 
@@ -50,7 +52,7 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
     return {running_text(*status.job), "cancel", protocol::kCancelCommand};
   case KernelState::Faster:
   case KernelState::Checked:
-    return {measured_text(status), "apply", protocol::kApplyCommand};
+    return {measured_text(status), "", protocol::kDetailsCommand};
   case KernelState::NothingFaster:
     return {"tried " + std::to_string(status.current.size()) +
                 (status.current.size() == 1 ? " variant" : " variants") + ", none verified faster",
@@ -75,11 +77,35 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
   return {"not measured", "optimize", protocol::kOptimizeCommand};
 }
 
+/// A lens besides that of the state: what to do with the best variant.
+struct Part {
+  const char *name, *title, *command;
+};
+constexpr Part kParts[] = {{"review", "Review", protocol::kReviewCommand},
+                           {"apply", "Apply", protocol::kApplyCommand},
+                           {"profile", "Profile", protocol::kProfileCommand}};
+
+bool has_part(const Context &context, const Part &part, const KernelStatus &status) {
+  if (status.state != KernelState::Faster && status.state != KernelState::Checked)
+    return false;
+  if (part.command == protocol::kReviewCommand)
+    return context.client.show_document;
+  return part.command != protocol::kProfileCommand ||
+         (is_faster(status.best->verdict) && !status.best->task.module);
+}
+
 /// Title and command of a state.
 protocol::Command command_of(const Context &context, const analysis::Kernel &kernel) {
   const StateLine line = state_line(context, kernel);
-  return kernel_command("Warpwright: " + line.text + " · " + line.action, line.command, context,
-                        kernel);
+  return kernel_command("Warpwright: " + line.text + (line.action.empty() ? "" : " · " + line.action),
+                        line.command, context, kernel);
+}
+
+protocol::CodeLens lens_of(const Context &context, const analysis::Kernel &kernel,
+                           const char *part) {
+  return {context.snapshot.positions.range(kernel.name_range), std::nullopt,
+          protocol::encode(protocol::LensData{context.snapshot.uri, kernel.name,
+                                              context.snapshot.version, part})};
 }
 
 } // namespace
@@ -88,7 +114,7 @@ StateLine state_line(const Context &context, const analysis::Kernel &kernel) {
   StateLine line = line_of(context, kernel, context.status(kernel));
   constexpr double kWorthAWord = 0.01;
   if (kernel.captured && kernel.captured->share >= kWorthAWord)
-    line.text = share_text(*kernel.captured) + " · " + line.text;
+    line.text += " (" + share_text(*kernel.captured) + ")";
   if (context.settings.trusted == false && line.command == protocol::kOptimizeCommand)
     line.action = "trust this workspace to optimize";
   return line;
@@ -106,21 +132,32 @@ protocol::Command kernel_command(const std::string &title, const char *command,
 
 std::vector<protocol::CodeLens> code_lenses(const Context &context) {
   std::vector<protocol::CodeLens> lenses;
-  for (const analysis::Kernel &kernel : context.snapshot.facts.kernels)
-    lenses.push_back({context.snapshot.positions.range(kernel.name_range), std::nullopt,
-                      protocol::encode(protocol::KernelReference{
-                          context.snapshot.uri, kernel.name, context.snapshot.version, {}, {}})});
+  for (const analysis::Kernel &kernel : context.snapshot.facts.kernels) {
+    lenses.push_back(lens_of(context, kernel, "state"));
+    const KernelStatus status = context.status(kernel);
+    for (const Part &part : kParts)
+      if (has_part(context, part, status))
+        lenses.push_back(lens_of(context, kernel, part.name));
+  }
   return lenses;
 }
 
 Result<protocol::CodeLens> resolve_code_lens(const Context &context, protocol::CodeLens lens) {
-  const auto reference =
-      protocol::decode<protocol::KernelReference>(lens.data.value_or(protocol::Json()));
-  const analysis::Kernel *kernel = context.snapshot.find_kernel(reference.kernel);
+  const auto data = protocol::decode<protocol::LensData>(lens.data.value_or(protocol::Json()));
+  const analysis::Kernel *kernel = context.snapshot.find_kernel(data.kernel);
   if (!kernel)
-    return fail("the kernel '" + reference.kernel + "' is no longer in this file",
+    return fail("the kernel '" + data.kernel + "' is no longer in this file",
                 "ask for the lenses again");
-  lens.command = command_of(context, *kernel);
+  const Part *part = std::ranges::find(kParts, data.part, &Part::name);
+  const KernelStatus status = context.status(*kernel);
+  if (part == std::end(kParts))
+    lens.command = command_of(context, *kernel);
+  else if (has_part(context, *part, status))
+    lens.command = kernel_command(part->title, part->command, context, *kernel,
+                                  model::hash(status.best->plan));
+  else
+    return fail("there is no variant of '" + data.kernel + "' to " + data.part + " any more",
+                "ask for the lenses again");
   return lens;
 }
 

@@ -26,11 +26,15 @@ struct Context {
   const Settings &settings;
   const protocol::ClientCapabilities &client;
   std::string runner_name; ///< "NVIDIA H200", "CPU backend", or the URL until it is known
-  std::string docs_url;    ///< page of the rules with an anchor per rule; empty: no links
+  std::string docs_url;    ///< folder of the pages of the rules, NAME.md; empty: no links
 };
 
-/// Diagnostics of the rules that are not disabled.
+/// Findings of the rules that are not disabled, in the order of the text.
+std::vector<const analysis::Diagnostic *> shown_findings(const Context &context);
+protocol::Diagnostic diagnostic(const Context &context, const analysis::Diagnostic &finding);
 std::vector<protocol::Diagnostic> diagnostics(const Context &context);
+/// Link to the page of a rule; nullopt: there are no pages.
+std::optional<protocol::CodeDescription> rule_page(const std::string &docs_url, const std::string &rule);
 
 /// Diagnostic of a module that could not be traced, or whose reference fails: at the line that the
 /// problem names, else at the class's name.
@@ -47,7 +51,7 @@ StateLine state_line(const Context &context, const analysis::Kernel &kernel);
 /// Kernels of the snapshot with their states and verified variants.
 std::vector<protocol::KernelItem> kernel_items(const Context &context);
 
-/// One unresolved lens per kernel.
+/// Unresolved lenses: of each kernel its state, then what can be done with its best variant.
 std::vector<protocol::CodeLens> code_lenses(const Context &context);
 /// Adds the command to a lens. Errors: the kernel no longer exists.
 Result<protocol::CodeLens> resolve_code_lens(const Context &context, protocol::CodeLens lens);

@@ -3,46 +3,26 @@
 // clangd shows the declaration, so this hover leaves it out.
 #include "server/features/features.h"
 
+#include "server/features/gain_text.h"
 #include "server/features/proposed_text.h"
 #include "server/measured_text.h"
 #include "support/hash.h"
 #include "support/words.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
 namespace warpwright::server::features {
 
 namespace {
 
-constexpr std::size_t kMaxRows = 12;
+constexpr std::size_t kMaxVariants = 5;
 constexpr std::size_t kMaxAccesses = 8;
-
-/// Text for a table cell: no pipes, no line ends, not too long.
-std::string cell(std::string text) {
-  constexpr std::size_t kMost = 120;
-  std::string result;
-  for (const char c : text.substr(0, kMost))
-    result += c == '|' ? '/' : c == '\n' ? ' ' : c;
-  return text.size() > kMost ? result + "..." : result;
-}
-
-/// Replaces spaces by no-break spaces, so that narrow windows do not break numbers and intervals.
-std::string unbroken(std::string text) {
-  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos;)
-    text.replace(at, 1, "\u00a0");
-  return text;
-}
-
-std::string interval_text(const model::Verdict &verdict) {
-  return verdict.speedup ? speedup_text(*verdict.speedup) : "not measured";
-}
 
 using Entries = std::vector<const runner::LedgerEntry *>;
 
 /// Order: verified first, then the fastest, then the newest.
-void sort_for_table(Entries &entries) {
+void sort_for_reading(Entries &entries) {
   const auto rank = [](const runner::LedgerEntry *entry) {
     const model::Verdict &verdict = entry->verdict;
     return std::pair(verdict.outcome == model::Outcome::Verified,
@@ -53,42 +33,30 @@ void sort_for_table(Entries &entries) {
   });
 }
 
-std::string where_text(const model::Verdict &verdict) {
-  return cell(verdict.device.name) + ", " + verdict.date.substr(0, 10);
+/// "`tile(rows=4)`: verified, 79.9 us, 6.23x [6.20, 6.25]"
+std::string variant_line(const runner::LedgerEntry &entry) {
+  const model::Verdict &verdict = entry.verdict;
+  std::string line = "`" + cell(moves_text(entry.plan.moves)) + "`: " + outcome_text(verdict);
+  if (verdict.candidate_time)
+    line += ", " + model::time_text(verdict.candidate_time->median_ns);
+  return verdict.speedup ? line + ", " + speedup_text(*verdict.speedup) : line;
 }
 
-/// With a capital letter.
-std::string sentence(std::string text) {
-  if (!text.empty())
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
-/// One row per variant. Times have columns only if a variant has a time. Device and date have a
-/// column only if they differ; else one line below the table names them.
-void write_table(std::ostream &out, Entries entries) {
-  sort_for_table(entries);
-  const std::size_t found = entries.size();
-  entries.resize(std::min(found, kMaxRows));
-  const bool has_times = std::ranges::any_of(
-      entries, [](const auto *entry) { return entry->verdict.candidate_time.has_value(); });
+/// The best variants, one a line. A device and date that all have in common stand in one line below.
+void write_variants(std::ostream &out, Entries entries) {
+  sort_for_reading(entries);
   const std::string where = where_text(entries.front()->verdict);
   const bool is_one_place = std::ranges::all_of(
       entries, [&](const auto *entry) { return where_text(entry->verdict) == where; });
-  out << "| variant | outcome |" << (has_times ? " time | speedup |" : "")
-      << (is_one_place ? "" : " where |") << "\n|---|---|" << (has_times ? "---|---|" : "")
-      << (is_one_place ? "" : "---|") << "\n";
-  for (const runner::LedgerEntry *entry : entries) {
-    const model::Verdict &verdict = entry->verdict;
-    out << "| " << cell(moves_text(entry->plan.moves)) << " | " << outcome_text(verdict) << " |";
-    if (has_times)
-      out << " "
-          << (verdict.candidate_time ? unbroken(model::time_text(verdict.candidate_time->median_ns)) : "-")
-          << " | " << unbroken(interval_text(verdict)) << " |";
-    out << (is_one_place ? "" : " " + where_text(verdict) + " |") << "\n";
-  }
-  if (found > kMaxRows)
-    out << "\n" << found - kMaxRows << " more variants are in the ledger.\n";
+  const bool has_times = std::ranges::any_of(
+      entries, [](const auto *entry) { return entry->verdict.candidate_time.has_value(); });
+  const std::size_t found = entries.size();
+  entries.resize(std::min(found, kMaxVariants));
+  for (const runner::LedgerEntry *entry : entries)
+    out << "- " << variant_line(*entry) << (is_one_place ? "" : ", " + where_text(entry->verdict))
+        << "\n";
+  if (found > entries.size())
+    out << "- " << found - entries.size() << " more in the kernel's page\n";
   if (is_one_place)
     out << "\n" << (has_times ? "Measured on " : "Tried on ") << where << ".\n";
 }
@@ -165,7 +133,7 @@ void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
                 : ", made with `" + module->init_inputs + "`")
         << ".\n";
   if (kernel.pattern)
-    out << "Recognised as " << *kernel.pattern << ".\n";
+    out << "Recognized as " << *kernel.pattern << ".\n";
   out << "\n";
   write_accesses(out, kernel);
   if (kernel.task.missing.empty())
@@ -214,44 +182,20 @@ void write_module(std::ostream &out, const KernelStatus &status) {
     out << "\n" << library << "\n";
 }
 
-/// First lines: what to do, in one sentence, and why it is faster.
-void write_gain(std::ostream &out, const KernelStatus &status) {
-  if (status.outrun)
-    out << "**" << sentence(keep_text(status.outrun->verdict)) << ".**\n\n";
-  if (status.state == KernelState::Outrun)
-    return;
-  const runner::LedgerEntry *entry = status.best ? status.best : status.applied;
-  if (!entry || !is_faster(entry->verdict))
-    return;
-  const model::Verdict &verdict = entry->verdict;
-  const std::string times = times_text(verdict);
-  out << "**" << printed("%.2fx", verdict.speedup->ratio) << " faster**"
-      << (entry->task.module ? " than eager in a CUDA graph" : entry == status.best ? "" : " than before")
-      << (times.empty() ? "" : ": " + unbroken(times))
-      << " on " << where_text(verdict) << ", "
-      << unbroken(printed("[%.2f, ", verdict.speedup->low) + printed("%.2f]", verdict.speedup->high))
-      << ". Moves: " << cell(moves_text(entry->plan.moves)) << ".\n\n";
-  if (const std::string bound = bound_change_text(verdict); !bound.empty())
-    out << bound << ".\n\n";
-}
-
 void write_measured(std::ostream &out, const KernelStatus &status) {
-  write_gain(out, status);
+  if (const std::string analysis = analysis_sentence(status); !analysis.empty())
+    out << analysis << "\n\n";
   if (status.applied) {
     out << "The code is a verified variant (" << moves_text(status.applied->plan.moves) << "): "
         << (status.applied->verdict.speedup
-                ? interval_text(status.applied->verdict) + " against what it replaced"
+                ? speedup_text(*status.applied->verdict.speedup) + " against what it replaced"
                 : std::string("correct, speed not measured"))
         << ".\n\n";
   }
-  if (!status.current.empty()) {
-    write_table(out, status.current);
-  } else {
-    if (!status.applied)
-      out << "**Stale**: the code changed since these were measured.\n\n";
-    write_table(out, status.stale);
-  }
-  write_proposed(out, status);
+  if (status.current.empty() && !status.applied)
+    out << "**Stale**: the code changed since these were measured.\n\n";
+  write_variants(out, status.current.empty() ? status.stale : status.current);
+  write_not_applicable(out, status);
   if (status.entries->front().task.module)
     write_module(out, status);
   write_resources(out, status);
@@ -292,7 +236,8 @@ std::optional<protocol::Hover> hover(const Context &context, protocol::Position 
     return std::nullopt;
   const KernelStatus status = context.status(*hit.kernel);
   std::ostringstream out;
-  out << "**Warpwright** `" << hit.kernel->name << "`\n\n";
+  out << "**Warpwright** `" << hit.kernel->name << "`";
+  write_gain(out, status);
   if (status.entries->empty())
     write_unmeasured(out, *hit.kernel);
   else

@@ -24,8 +24,7 @@ protocol::Diagnostic problem_diagnostic(const Snapshot &snapshot, const analysis
   diagnostic.code = problem.rule;
   diagnostic.source = "warpwright";
   diagnostic.message = problem.message;
-  if (!docs_url.empty())
-    diagnostic.code_description = protocol::CodeDescription{docs_url + "#" + problem.rule};
+  diagnostic.code_description = rule_page(docs_url, problem.rule);
   return diagnostic;
 }
 

@@ -1,6 +1,6 @@
 #include "server/features/proposed_text.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <sstream>
 
 namespace warpwright::server::features {
@@ -25,16 +25,26 @@ std::string gain_text(const model::Verdict &verdict) {
 
 } // namespace
 
-void write_proposed(std::ostream &out, const KernelStatus &status) {
+std::string analysis_text(const KernelStatus &status) {
   for (const runner::LedgerEntry *entry : status.current)
-    if (!entry->proposed.analysis.empty()) {
-      out << "\n**Analysis** (" << entry->proposed.by << " policy): " << entry->proposed.analysis
-          << "\n";
-      break;
-    }
+    if (!entry->proposed.analysis.empty())
+      return "**Analysis** (" + entry->proposed.by + " policy): " + entry->proposed.analysis;
+  return {};
+}
+
+std::string analysis_sentence(const KernelStatus &status) {
+  const std::string text = analysis_text(status);
+  const std::size_t end = std::min(text.find(". "), text.find('\n'));
+  return end >= text.size() ? text : text.substr(0, end) + ".";
+}
+
+void write_not_applicable(std::ostream &out, const KernelStatus &status) {
   for (const runner::LedgerEntry *entry : status.not_applicable)
     out << "\nVerified but not to be applied: " << moves_text(entry->plan.moves) << ", "
         << gain_text(entry->verdict) << ": " << entry->proposed.not_applicable << ".\n";
+}
+
+void write_proposed_source(std::ostream &out, const KernelStatus &status) {
   if (!status.not_applicable.empty())
     out << "\n```cuda\n" << shown_source(status.not_applicable.front()->plan.source) << "```\n";
 }

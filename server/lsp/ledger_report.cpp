@@ -3,6 +3,7 @@
 //
 // The page shows verdicts of one device only, because readers would compare the times of two
 // devices. A GPU goes before the CPU backend.
+#include "server/cli/report/svg.h"
 #include "server/optimize/kernel_report.h"
 #include "support/version.h"
 #include "support/words.h"
@@ -22,21 +23,30 @@ std::optional<model::DeviceInfo> device_of(const std::vector<ReportedKernel> &ke
   return device;
 }
 
-cli::KernelReport report_of(const ReportedKernel &reported, const std::string &device) {
+/// Without the diff, which needs an analysis of the text.
+cli::KernelReport measurements_of(const ReportedKernel &reported, const std::string &device) {
   std::vector<const runner::LedgerEntry *> tried; // newest first
   for (const runner::LedgerEntry *entry : reported.status.current)
     if (entry->verdict.device.name == device)
       tried.push_back(entry);
   std::ranges::reverse(tried);
-  cli::KernelReport report =
-      kernel_report(*reported.snapshot->find_kernel(reported.kernel), reported.snapshot->facts.path,
-                    tried, reported.status.best);
+  return kernel_report(*reported.snapshot->find_kernel(reported.kernel),
+                       reported.snapshot->facts.path, tried, reported.status.best);
+}
+
+cli::KernelReport report_of(const ReportedKernel &reported, const std::string &device) {
+  cli::KernelReport report = measurements_of(reported, device);
   if (report.best) // no diff if the text no longer leads to the variant
     (void)add_diff(*reported.snapshot, *reported.status.best, {}, report);
   return report;
 }
 
 } // namespace
+
+std::string roofline_of(const ReportedKernel &kernel) {
+  const auto device = device_of({kernel});
+  return device ? cli::roofline_plot(measurements_of(kernel, device->name), *device) : "";
+}
 
 std::string report_page(const std::vector<ReportedKernel> &kernels) {
   cli::Report report;

@@ -23,10 +23,14 @@ Json summary_json(const std::string &kernel, const OptimizeSummary &summary) {
                  {"best", best},     {"policy", summary.policy}, {"analysis", summary.analysis}};
   if (!summary.keep.empty())
     result["keep"] = summary.keep;
+  if (!summary.profile.empty())
+    result["profile"] = summary.profile;
   return result;
 }
 
 std::string summary_text(const OptimizeSummary &summary) {
+  if (!summary.profile.empty())
+    return summary.profile;
   const std::string by = summary.policy.empty() ? "" : "; proposed by " + summary.policy;
   if (!summary.keep.empty())
     return summary.keep + by;
@@ -51,8 +55,13 @@ void LspServer::execute_command(protocol::ExecuteCommandParams params, Reply<Jso
   if (params.command == protocol::kTrustCommand)
     return review_trust(protocol::decode<protocol::TrustParams>(argument).uri, reply);
   const auto reference = protocol::decode<protocol::KernelReference>(argument);
-  if (params.command == protocol::kOptimizeCommand)
-    return start_optimization(reference, params.work_done_token, reply);
+  if (params.command == protocol::kOptimizeCommand || params.command == protocol::kProfileCommand)
+    return start_job(params.command, reference, params.work_done_token, reply);
+  if (params.command == protocol::kReviewCommand || params.command == protocol::kDetailsCommand)
+    return open_page({params.command == protocol::kReviewCommand ? features::Page::Review
+                                                                 : features::Page::Details,
+                      reference},
+                     reply);
   if (params.command == protocol::kApplyCommand || params.command == protocol::kInsertFactsCommand)
     return run_edit_command(params.command, reference, reply);
   if (params.command != protocol::kCancelCommand)
@@ -66,8 +75,8 @@ void LspServer::cancel_progress(protocol::ProgressToken params) {
   client_.cancel_progress(params.token);
 }
 
-void LspServer::start_optimization(const protocol::KernelReference &reference,
-                                   std::optional<Json> token, Reply<Json> reply) {
+void LspServer::start_job(const std::string &command, const protocol::KernelReference &reference,
+                          std::optional<Json> token, Reply<Json> reply) {
   if (!documents_.find(reference.uri))
     return reply(refuse(rpc::kInvalidParams, "the document " + reference.uri + " is not open"));
   const auto run = [=, this](const SnapshotPtr &snapshot) {
@@ -75,7 +84,7 @@ void LspServer::start_optimization(const protocol::KernelReference &reference,
     if (!kernel)
       return reply(refuse(rpc::kInvalidParams,
                           "there is no kernel '" + reference.kernel + "' in " + reference.uri));
-    run_optimization(snapshot, kernel->name, token, reply);
+    run_job(command, snapshot, reference, token, reply);
   };
   scheduler_.with_snapshot(reference.uri, [=, this](const SnapshotPtr &snapshot) {
     if (!snapshot || !snapshot->find_kernel(reference.kernel))
@@ -107,19 +116,29 @@ void LspServer::review_trust(const std::string &uri, Reply<Json> reply) {
   });
 }
 
-void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel,
-                                 std::optional<Json> token, Reply<Json> reply) {
+void LspServer::run_job(const std::string &command, SnapshotPtr snapshot,
+                        const protocol::KernelReference &reference, std::optional<Json> token,
+                        Reply<Json> reply) {
+  const std::string &kernel = reference.kernel;
   const std::string path = snapshot->facts.path;
   const auto cancel = [this, path, kernel] { optimizer_.cancel(path, kernel); };
   const Settings settings = settings_for(*snapshot);
-  if (settings_.runner.empty() && snapshot->project.runner_error)
+  OptimizeRequest request{snapshot, kernel, settings};
+  if (command == protocol::kProfileCommand) {
+    auto entry = entry_of(*snapshot, reference);
+    if (!entry)
+      return reply(std::unexpected(entry.error()));
+    request.profiled = std::make_shared<const runner::LedgerEntry>(std::move(*entry));
+  }
+  if (settings_of(snapshot->uri).runner.empty() && snapshot->project.runner_error)
     return reply(refuse(kRequestFailed, describe(*snapshot->project.runner_error)));
   if (asked_runner_ != settings.runner)
     expect_runner(settings.runner);
   const auto link = std::make_shared<CancelLink>(reply.stop(), cancel);
-  problems_.erase({path, kernel});
+  if (!request.profiled)
+    problems_.erase({path, kernel});
   const auto started =
-      optimizer_.start({snapshot, kernel, settings}, [this, path, kernel, reply,
+      optimizer_.start(std::move(request), [this, path, kernel, reply,
                                                       link](Result<OptimizeSummary> result) {
         const auto running = running_.extract({path, kernel});
         if (!running.empty())
@@ -131,25 +150,10 @@ void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel
   if (!started)
     return reply(refuse(kRequestFailed, describe(started.error())));
   running_[{path, kernel}].progress =
-      client_.begin_progress("Warpwright: optimizing " + kernel, std::move(token), cancel);
-}
-
-Settings LspServer::settings_for(const Snapshot &snapshot) const {
-  Settings settings = settings_;
-  const Settings defaults;
-  if (settings.trusted == false)
-    return settings; // the project's settings are ignored
-  if (settings.runner.empty())
-    settings.runner = snapshot.project.runner;
-  const std::string &python = settings.python.empty() ? snapshot.project.python : settings.python;
-  if (settings.runner.empty() && !python.empty())
-    settings.runner = runner::local_url(python);
-  if (settings.policy.empty())
-    settings.policy = snapshot.project.policy;
-  settings.learn = settings.learn && snapshot.project.learn;
-  if (settings.budget == defaults.budget && snapshot.project.budget)
-    settings.budget = *snapshot.project.budget;
-  return settings;
+      client_.begin_progress(std::string("Warpwright: ") +
+                                 (command == protocol::kProfileCommand ? "profiling " : "optimizing ") +
+                                 kernel,
+                             std::move(token), cancel);
 }
 
 void LspServer::show_status(const std::string &path, const std::string &kernel) {
@@ -163,9 +167,7 @@ void LspServer::show_status(const std::string &path, const std::string &kernel) 
     const std::size_t percentage =
         100 * status->tried / std::max<std::size_t>(1, status->max_variants);
     running->second.progress->report(
-        "variant " + std::to_string(std::min(status->tried + 1, status->max_variants)) + " of " +
-            std::to_string(status->max_variants) +
-            (status->stage.empty() ? "" : " (" + status->stage + ")"),
+        job_text(*status),
         static_cast<std::uint32_t>(std::min<std::size_t>(percentage, 99)));
   }
   client_.refresh();
@@ -238,6 +240,21 @@ void LspServer::make_edits(const std::string &command, const protocol::KernelRef
   });
 }
 
+std::expected<runner::LedgerEntry, rpc::RpcError>
+LspServer::entry_of(const Snapshot &snapshot, const protocol::KernelReference &reference) const {
+  const analysis::Kernel *kernel = snapshot.find_kernel(reference.kernel);
+  const KernelStatus known = kernel ? status(snapshot, *kernel) : KernelStatus();
+  const runner::LedgerEntry *entry = reference.plan ? nullptr : known.best;
+  for (const runner::LedgerEntry *candidate : known.current)
+    if (reference.plan && model::hash(candidate->plan) == *reference.plan &&
+        candidate->verdict.outcome == model::Outcome::Verified)
+      entry = candidate;
+  if (entry)
+    return *entry;
+  return refuse(kRequestFailed, "no verified variant of '" + reference.kernel +
+                                    "' fits the code as it stands. Optimize it again");
+}
+
 std::expected<LspServer::EditMaker, rpc::RpcError>
 LspServer::edit_maker(const std::string &command, const protocol::KernelReference &reference,
                       const SnapshotPtr &snapshot) {
@@ -249,17 +266,11 @@ LspServer::edit_maker(const std::string &command, const protocol::KernelReferenc
     return [snapshot, name = kernel->name, make = environment_.missing_facts_edits] {
       return make(*snapshot, name);
     };
-  const KernelStatus known = status(*snapshot, *kernel);
-  const runner::LedgerEntry *entry = reference.plan ? nullptr : known.best;
-  for (const runner::LedgerEntry *candidate : known.current)
-    if (reference.plan && model::hash(candidate->plan) == *reference.plan &&
-        candidate->verdict.outcome == model::Outcome::Verified)
-      entry = candidate;
+  auto entry = entry_of(*snapshot, reference);
   if (!entry)
-    return refuse(kRequestFailed, "no verified variant of '" + kernel->name +
-                                      "' fits the code as it stands. Optimize it again");
-  return [snapshot, entry = *entry,
-          form = VariantForm{reference.form == "in-place", settings_.standalone},
+    return std::unexpected(entry.error());
+  return [snapshot, entry = std::move(*entry),
+          form = VariantForm{reference.form == "in-place", settings_of(snapshot->uri).standalone},
           make = environment_.variant_edits] {
     return make(snapshot->facts.path, *snapshot->text, entry, form);
   };

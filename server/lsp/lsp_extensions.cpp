@@ -5,6 +5,8 @@
 #include "runner/shell/shell_url.h"
 #include "server/protocol/uri.h"
 
+#include <algorithm>
+
 namespace warpwright::server {
 
 namespace {
@@ -82,7 +84,12 @@ void LspServer::runner(protocol::RunnerParams params, Reply<protocol::RunnerItem
     return reply(protocol::RunnerItem{.state = "untrusted", .message = kUntrusted});
   if (params.again.value_or(false))
     ask_runner(asked_runner_.value_or(settings_.runner));
-  reply(asked_runner_ ? runner_ : protocol::RunnerItem{.label = runner_label(settings_.runner)});
+  protocol::RunnerItem item =
+      asked_runner_ ? runner_ : protocol::RunnerItem{.label = runner_label(settings_.runner)};
+  for (const auto &[kernel, status] : optimizer_.jobs())
+    item.jobs.push_back({kernel, status.queued, job_text(status)});
+  std::ranges::stable_sort(item.jobs, {}, &protocol::JobItem::queued);
+  reply(std::move(item));
 }
 
 void LspServer::test_runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply) {
@@ -154,7 +161,7 @@ void LspServer::kernels(protocol::KernelsParams params, Reply<protocol::KernelsR
     protocol::KernelsResult result;
     for (const SnapshotPtr &file : files) {
       load_measurements(*file);
-      for (protocol::KernelItem &item : features::kernel_items(context(*file)))
+      for (protocol::KernelItem &item : features::kernel_items(context(*visible(file))))
         result.kernels.push_back(std::move(item));
     }
     reply(std::move(result));

@@ -32,14 +32,16 @@ void LspServer::with_report(const protocol::TextDocumentPositionParams &params,
 
 void LspServer::code_lens(protocol::TextDocumentParams params,
                           Reply<std::vector<protocol::CodeLens>> reply) {
-  with_facts(params.text_document.uri, reply, features::code_lenses);
+  with_facts(params.text_document.uri, reply, [](const features::Context &context) {
+    return context.settings.code_lens ? features::code_lenses(context)
+                                      : std::vector<protocol::CodeLens>();
+  });
 }
 
 void LspServer::resolve_code_lens(protocol::CodeLens lens, Reply<protocol::CodeLens> reply) {
-  const auto reference =
-      protocol::decode<protocol::KernelReference>(lens.data.value_or(Json::object()));
+  const auto data = protocol::decode<protocol::LensData>(lens.data.value_or(Json::object()));
   with_facts(
-      reference.uri, reply,
+      data.uri, reply,
       [lens](const features::Context &context) -> std::expected<protocol::CodeLens, rpc::RpcError> {
         if (auto resolved = features::resolve_code_lens(context, lens))
           return *resolved;
@@ -72,6 +74,18 @@ void LspServer::resolve_code_action(Json action, Reply<Json> reply) {
       return reply(std::unexpected(edit.error()));
     action["edit"] = protocol::encode(*edit);
     reply(std::move(action));
+  });
+}
+
+void LspServer::diagnostic(protocol::TextDocumentParams params,
+                           Reply<protocol::DiagnosticReport> reply) {
+  const std::string uri = params.text_document.uri;
+  if (!documents_.find(uri))
+    return reply(refuse(rpc::kInvalidParams, "the document " + uri + " is not open"));
+  scheduler_.with_snapshot(uri, [=, this](const SnapshotPtr &snapshot) {
+    if (!snapshot)
+      return reply(refuse(rpc::kContentModified, "the document " + uri + " was closed"));
+    reply(protocol::DiagnosticReport{.items = diagnostics_of(snapshot)});
   });
 }
 

@@ -4,12 +4,14 @@
 
 #include "server/docs_page.h"
 #include "server/lsp/lsp_server.h"
+#include "server/optimize/machine_code.h"
 #include "server/optimize/optimize_module.h"
 #include "server/optimize/policies.h"
 #include "server/protocol/uri.h"
 #include "server/standard_streams.h"
 #include "support/files.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -21,10 +23,25 @@ namespace {
 /// seconds.
 constexpr std::chrono::milliseconds kGrace{1'500};
 
-/// URI of the rules' page; empty without a page.
+/// URI of the folder of the rules' pages; empty without pages.
 std::string docs_uri() {
-  const std::string page = find_docs_page("rules.md");
-  return page.empty() ? "" : protocol::uri_of(page);
+  const std::string folder = find_docs_page("rules");
+  return folder.empty() ? "" : protocol::uri_of(folder);
+}
+
+/// Writes a page into a folder that only the user can read, for editors that open files only.
+Result<std::string> write_page(const std::string &name, const std::string &text) {
+  const char *runtime = std::getenv("XDG_RUNTIME_DIR");
+  const std::filesystem::path folder =
+      runtime && *runtime ? std::filesystem::path(runtime) / "warpwright"
+                          : runner::Ledger::default_path().parent_path() / "pages";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
+  if (error)
+    return fail("cannot make the folder " + folder.string() + ": " + error.message());
+  TRY(write_atomically(folder / name, text));
+  return (folder / name).string();
 }
 
 /// Makes the edits and writes the plan file, because an edit of a text cannot add another file. The
@@ -50,11 +67,15 @@ LspEnvironment make_environment(const LspOptions &options) {
   const auto policies = std::make_shared<Policies>(environment.open_ledger); // used by the optimizer's one thread
   environment.optimize = [policies](const OptimizeRequest &request, runner::BlockingClient &client,
                                     const OptimizeEvents &events, std::stop_token stop) {
-    return optimize(request, client, *policies, events, std::move(stop));
+    return request.profiled ? profile(request, client, events, std::move(stop))
+                            : optimize(request, client, *policies, events, std::move(stop));
   };
   environment.variant_edits = edits_with_plan_file;
   environment.missing_facts_edits = missing_facts_edits;
   environment.report = report_page;
+  environment.roofline = roofline_of;
+  environment.machine_code = machine_code_of;
+  environment.write_page = write_page;
   environment.model_report = [](const std::string &class_name, const std::string &path) {
     return regions::read_report(regions::Store::default_root(), class_name, path);
   };

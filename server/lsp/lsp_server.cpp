@@ -66,10 +66,13 @@ void LspServer::bind() {
   binder_.request("codeLens/resolve", this, &LspServer::resolve_code_lens);
   binder_.request("textDocument/codeAction", this, &LspServer::code_action);
   binder_.request("codeAction/resolve", this, &LspServer::resolve_code_action);
+  binder_.request("textDocument/diagnostic", this, &LspServer::diagnostic);
   binder_.request("textDocument/inlayHint", this, &LspServer::inlay_hint);
+  binder_.request("workspace/textDocumentContent", this, &LspServer::text_document_content);
   binder_.request("workspace/executeCommand", this, &LspServer::execute_command);
   binder_.request("warpwright/kernels", this, &LspServer::kernels);
   binder_.request("warpwright/variant", this, &LspServer::variant);
+  binder_.request("warpwright/details", this, &LspServer::details);
   binder_.request("warpwright/runner", this, &LspServer::runner);
   binder_.request("warpwright/testRunner", this, &LspServer::test_runner);
   binder_.request("warpwright/report", this, &LspServer::report);
@@ -160,7 +163,7 @@ void LspServer::initialize(protocol::InitializeParams params, Reply<Json> reply)
 
 void LspServer::initialized(Json) {
   client_.watch_files();
-  client_.request_configuration([this](const Json &section) { use_settings(section); });
+  request_settings();
 }
 
 void LspServer::shutdown(Json, Reply<protocol::Null> reply) {
@@ -188,30 +191,10 @@ void LspServer::watch_parent(std::int64_t process_id) {
                     });
 }
 
-void LspServer::change_configuration(Json params) {
-  if (params.is_object() && params.contains("settings") && params["settings"].is_object())
-    use_settings(params["settings"].value("warpwright", Json()));
-  client_.request_configuration([this](const Json &section) { use_settings(section); });
-}
-
-void LspServer::use_settings(const Json &json) {
-  const Settings before = settings_;
-  for (const std::string &problem : update_settings(settings_, json))
-    client_.show_message(protocol::MessageType::Warning, "Warpwright: " + problem);
-  if (settings_ == before)
-    return;
-  if (settings_.runner != before.runner)
-    follow_runner_setting();
-  if (documents_.all().empty())
-    return; // nothing is shown yet
-  for (const auto &[uri, document] : documents_.all())
-    if (const SnapshotPtr snapshot = scheduler_.latest(uri))
-      publish(snapshot);
-  client_.refresh();
-}
-
 void LspServer::did_open(protocol::DidOpenParams params) {
+  const std::string uri = params.text_document.uri;
   scheduler_.update(documents_.open(std::move(params.text_document)), documents_.encoding());
+  request_settings_of(uri);
 }
 
 void LspServer::did_change(protocol::DidChangeParams params) {
@@ -225,7 +208,10 @@ void LspServer::did_close(protocol::TextDocumentParams params) {
     return;
   documents_.close(uri);
   scheduler_.close(uri);
-  client_.publish({uri, std::nullopt, {}}); // else the editor keeps showing diagnostics
+  document_settings_.erase(uri);
+  published_.erase(uri);
+  if (!client_.capabilities.pull_diagnostics)
+    client_.publish({uri, std::nullopt, {}}); // else the editor keeps showing diagnostics
 }
 
 /// A changed configuration affects every document. A changed Python file affects Python documents,
@@ -248,10 +234,7 @@ void LspServer::analyse_all() {
 }
 
 void LspServer::publish(const SnapshotPtr &snapshot) {
-  auto diagnostics = features::diagnostics(context(*snapshot));
-  for (protocol::Diagnostic &problem : problems_of(*snapshot))
-    diagnostics.push_back(std::move(problem));
-  client_.publish({snapshot->uri, snapshot->version, std::move(diagnostics)});
+  publish_diagnostics(snapshot);
   load_measurements(*snapshot);
   trust_.mention(snapshot, settings_.trusted, [this](const Result<Trust::Answer> &answer) {
     if (!answer)
@@ -261,6 +244,22 @@ void LspServer::publish(const SnapshotPtr &snapshot) {
   });
   if (snapshot->facts.pass == analysis::Pass::Full)
     client_.refresh();
+}
+
+void LspServer::publish_diagnostics(const SnapshotPtr &snapshot) {
+  if (!client_.capabilities.pull_diagnostics)
+    return client_.publish({snapshot->uri, snapshot->version, diagnostics_of(snapshot)});
+  // The client asks once for each version by itself. It is told when there is more to say of one.
+  if (std::exchange(published_[snapshot->uri], snapshot->version) == snapshot->version)
+    client_.refresh_diagnostics();
+}
+
+std::vector<protocol::Diagnostic> LspServer::diagnostics_of(const SnapshotPtr &snapshot) {
+  const SnapshotPtr shown = visible(snapshot);
+  std::vector<protocol::Diagnostic> diagnostics = features::diagnostics(context(*shown));
+  for (protocol::Diagnostic &problem : problems_of(*shown))
+    diagnostics.push_back(std::move(problem));
+  return diagnostics;
 }
 
 void LspServer::load_measurements(const Snapshot &snapshot) {
@@ -290,7 +289,7 @@ std::vector<protocol::Diagnostic> LspServer::problems_of(const Snapshot &snapsho
     const analysis::Kernel &kernel = snapshot.facts.kernels[i];
     const auto known = problems_.find({snapshot.facts.path, kernel.name});
     if (known != problems_.end() && known->second.source_hash == snapshot.source_hashes[i] &&
-        !settings_.disabled_rules.contains(known->second.problem.rule))
+        !settings_of(snapshot.uri).disabled_rules.contains(known->second.problem.rule))
       result.push_back(features::problem_diagnostic(snapshot, kernel, known->second.problem,
                                                     environment_.docs_url));
   }
@@ -300,7 +299,7 @@ std::vector<protocol::Diagnostic> LspServer::problems_of(const Snapshot &snapsho
 features::Context LspServer::context(const Snapshot &snapshot) {
   return {snapshot,
           [this, &snapshot](const analysis::Kernel &kernel) { return status(snapshot, kernel); },
-          settings_,
+          settings_of(snapshot.uri),
           client_.capabilities,
           runner_name(snapshot),
           environment_.docs_url};

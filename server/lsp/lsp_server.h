@@ -8,6 +8,8 @@
 #include "server/binder.h"
 #include "server/editor_client.h"
 #include "server/features/features.h"
+#include "server/features/machine_code.h"
+#include "server/features/page_uri.h"
 #include "server/optimizer.h"
 #include "server/trust.h"
 #include "server/workspace_files.h"
@@ -30,11 +32,16 @@ struct LspEnvironment {
   std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
       missing_facts_edits;
   std::function<std::string(const std::vector<ReportedKernel> &)> report; ///< may be unset
+  std::function<std::string(const ReportedKernel &)> roofline; ///< SVG, drawn at once; may be unset
   /// Report of warpwright.optimize() about a class of a Python file. Called on a pool; may be unset.
   std::function<std::optional<regions::ModelReport>(const std::string &class_name,
                                                     const std::string &path)>
       model_report;
-  std::string docs_url;
+  /// Machine code of a plan for a compute capability (90 for 9.0). Called on a pool; may be unset.
+  std::function<Result<features::MachineCode>(const model::Plan &, int capability)> machine_code;
+  /// Writes a page for clients that open files only. @return its path. Called on a pool; may be unset.
+  std::function<Result<std::string>(const std::string &name, const std::string &text)> write_page;
+  std::string docs_url; ///< folder of the rules' pages
   consent::ApprovalStore approvals; ///< the user's approvals
   Settings settings; ///< command line settings, below the editor's
   unsigned analysis_threads = 2;
@@ -86,6 +93,14 @@ private:
   void watch_parent(std::int64_t process_id);
   void change_configuration(Json params);
   void use_settings(const Json &json);
+  /// Asks the client for the settings of the session and of each open document.
+  void request_settings();
+  void request_settings_of(const std::string &uri);
+  const Settings &settings_of(const std::string &uri) const;
+  /// Publishes what is known of a document under its present settings.
+  void show_again(const std::string &uri);
+  /// The snapshot, or one without facts if the document's language is switched off.
+  SnapshotPtr visible(const SnapshotPtr &snapshot) const;
 
   // Documents
   void did_open(protocol::DidOpenParams params);
@@ -93,6 +108,8 @@ private:
   void did_close(protocol::TextDocumentParams params);
   void did_change_watched_files(protocol::DidChangeWatchedFilesParams params);
   void publish(const SnapshotPtr &snapshot);
+  void publish_diagnostics(const SnapshotPtr &snapshot);
+  std::vector<protocol::Diagnostic> diagnostics_of(const SnapshotPtr &snapshot);
 
   // Features
   void hover(protocol::TextDocumentPositionParams params,
@@ -104,9 +121,27 @@ private:
   void resolve_code_lens(protocol::CodeLens lens, Reply<protocol::CodeLens> reply);
   void code_action(protocol::CodeActionParams params, Reply<Json> reply);
   void resolve_code_action(Json action, Reply<Json> reply);
+  void diagnostic(protocol::TextDocumentParams params, Reply<protocol::DiagnosticReport> reply);
   void inlay_hint(protocol::InlayHintParams params, Reply<std::vector<protocol::InlayHint>> reply);
 
+  // Pages: documents of the server (features/page_uri.h)
+  using PageCallback = std::function<void(std::expected<std::string, rpc::RpcError>)>;
+  void text_document_content(protocol::TextDocumentContentParams params,
+                             Reply<protocol::TextDocumentContent> reply);
+  /// Has the client open a page: by its URI, or as a file where the client knows no such URIs.
+  void open_page(const features::PageReference &page, Reply<Json> reply);
+  void make_page(const features::PageReference &page, PageCallback callback);
+  void make_review(const protocol::KernelReference &reference, PageCallback callback);
+  void make_details(const protocol::KernelReference &reference, PageCallback callback);
+  /// The code of a variant's task as written, and the variant.
+  struct CodeOfBoth {
+    Result<features::MachineCode> before, after;
+  };
+  void compile_both(const runner::LedgerEntry &entry,
+                    std::function<void(const CodeOfBoth &)> callback);
+
   // Beyond the specification
+  void details(protocol::KernelReference reference, Reply<protocol::DetailsResult> reply);
   void kernels(protocol::KernelsParams params, Reply<protocol::KernelsResult> reply);
   void variant(protocol::KernelReference reference, Reply<protocol::VariantText> reply);
   void runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply);
@@ -130,10 +165,15 @@ private:
   void cancel_progress(protocol::ProgressToken params);
   void review_trust(const std::string &uri, Reply<Json> reply);
   void analyse_all();
-  void start_optimization(const protocol::KernelReference &reference, std::optional<Json> token,
-                          Reply<Json> reply);
-  void run_optimization(SnapshotPtr snapshot, const std::string &kernel, std::optional<Json> token,
-                        Reply<Json> reply);
+  /// Starts the job of `command`: an optimization or a profile.
+  void start_job(const std::string &command, const protocol::KernelReference &reference,
+                 std::optional<Json> token, Reply<Json> reply);
+  void run_job(const std::string &command, SnapshotPtr snapshot,
+               const protocol::KernelReference &reference, std::optional<Json> token,
+               Reply<Json> reply);
+  /// The verified variant that a reference means: the one with its plan, else the best.
+  std::expected<runner::LedgerEntry, rpc::RpcError>
+  entry_of(const Snapshot &snapshot, const protocol::KernelReference &reference) const;
   /// The user's settings, completed by the project's.
   Settings settings_for(const Snapshot &snapshot) const;
   /// Shows the status of a job, at once or some time after the last display.
@@ -160,7 +200,9 @@ private:
   LspEnvironment environment_;
   std::function<void(int)> on_exit_;
   Phase phase_ = Phase::Starting;
-  Settings settings_;
+  Settings settings_;                                ///< of the session
+  std::map<std::string, Settings> document_settings_; ///< by URI, where the client has scopes
+  std::map<std::string, std::int64_t> published_;     ///< versions, for clients that pull diagnostics
   std::string runner_name_;
   protocol::RunnerItem runner_;
   std::optional<std::string> asked_runner_; ///< URL of the runner that was asked last
@@ -205,7 +247,7 @@ void LspServer::with_facts(const std::string &uri, Reply<T> reply, Compute compu
   scheduler_.with_snapshot(uri, [this, reply, compute, uri](const SnapshotPtr &snapshot) {
     if (!snapshot)
       return reply(refuse(rpc::kContentModified, "the document " + uri + " was closed"));
-    reply(compute(context(*snapshot)));
+    reply(compute(context(*visible(snapshot))));
   });
 }
 

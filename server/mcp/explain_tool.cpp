@@ -17,19 +17,13 @@ namespace {
 
 using model::Verdict;
 
-/// The section of a rule in docs/rules.md.
+/// The page of a rule, docs/rules/NAME.md.
 Outcome<ToolResult> explain_rule(const std::string &rule) {
-  const std::string page = server::find_docs_page("rules.md");
+  const bool is_name = !rule.empty() && rule.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string::npos;
+  const std::string page = is_name ? server::find_docs_page("rules/" + rule + ".md") : "";
   if (page.empty())
-    return fail("the page of the rules is not installed", "See docs/rules.md");
-  const std::string text = TRY(read_file(page));
-  const std::size_t begin = text.find("\n## " + rule + "\n");
-  if (begin == std::string::npos)
-    return fail("there is no rule " + rule, "Name a rule that analyze reported");
-  const std::size_t end = std::min(text.find("\n## ", begin + 1), text.size());
-  return ToolResult{{{"about", rule}, {"text", text.substr(begin + 1, end - begin - 1)}},
-                    "what the rule " + rule + " means",
-                    {}};
+    return fail("there is no page of the rule " + rule, "Name one that analyze reported; see docs/rules.md");
+  return ToolResult{{{"about", rule}, {"text", TRY(read_file(page))}}, "what the rule " + rule + " means", {}};
 }
 
 std::string rate_line(const char *side, const std::optional<model::Evidence> &evidence) {

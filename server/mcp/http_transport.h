@@ -1,5 +1,5 @@
-// The streamable HTTP transport: a POST per message, answered as JSON, or as a stream of events once
-// there is progress. A client that disconnects cancels its call.
+// The streamable HTTP transport: a POST per message, answered as JSON, or as a stream of events
+// once there is progress. A client that disconnects cancels its call.
 //
 // Each request needs the bearer token of the user's token file, a Host and an Origin of this
 // machine, and, since 2026-07-28, headers that agree with its body. There are no sessions, so
@@ -26,7 +26,8 @@ private:
   HttpTransport(McpServer &server, std::string token) : server_(server), token_(std::move(token)) {}
   void handle(const http::Request &request, const http::AnswerPtr &answer);
   void take(const http::Request &request, const Json &message, const http::AnswerPtr &answer);
-  /// Ends the call that a client of the legacy era names, unless several clients have one of this id.
+  /// Ends the call that a client of the legacy era names, unless several clients have one of this
+  /// id.
   void cancel(const Json &params);
 
   McpServer &server_;

@@ -1,8 +1,7 @@
 #include "server/mcp/resources.h"
 
-#include "runner/shell/runner_files.h"
+#include "server/optimize/machine_code.h"
 #include "support/model/json.h"
-#include "support/process.h"
 
 namespace warpwright::mcp {
 namespace {
@@ -10,9 +9,6 @@ namespace {
 constexpr std::size_t kMostListed = 100;
 constexpr char kVerdict[] = "warpwright://verdict/", kSource[] = "warpwright://source/",
                kSass[] = "warpwright://sass/";
-/// Time to compile and disassemble.
-constexpr std::chrono::seconds kListingLimit{90};
-
 Json verdict_document(const runner::LedgerEntry &entry) {
   Json verdict = model::to_json(entry.verdict);
   verdict.erase("record"); // the whole task: for `replay`, which reads files
@@ -36,8 +32,7 @@ Json resource_template(const char *uri, const char *name, const char *descriptio
 }
 
 /// NVRTC's version in a device's "driver 580.95, NVRTC 13.0"; a note where another one compiled.
-std::string note_of(const model::Verdict &verdict, const Json &listing) {
-  const std::string version = listing.value("nvrtc", "");
+std::string note_of(const model::Verdict &verdict, const std::string &version) {
   return verdict.device.driver.find("NVRTC " + version) != std::string::npos
              ? ""
              : "// compiled here by NVRTC " + version + "; measured with " + verdict.device.driver +
@@ -45,19 +40,11 @@ std::string note_of(const model::Verdict &verdict, const Json &listing) {
 }
 
 Result<std::string> sass_of(const runner::LedgerEntry &entry) {
-  const int capability = model::capability_of(entry.verdict.device);
-  if (capability == 0 || entry.plan.source.empty())
-    return fail("the verdict is from " + entry.verdict.device.name + ", so there is no code of a GPU",
-                "Verify it on a runner with a GPU");
-  const std::string program = TRY(runner::find_runner());
-  const auto run = TRY(run_captured({program, "listing", "-", "--capability", std::to_string(capability)},
-                                    model::to_json(entry.plan).dump(), kListingLimit));
-  const Json listing = Json::parse(run.output, nullptr, false);
-  if (!listing.is_object())
-    return fail("warpwright-runner listing gave no answer: " + run.errors.substr(0, run.errors.find('\n')));
-  if (const auto error = listing.find("error"); error != listing.end())
-    return fail(error->value("message", ""), error->value("remedy", ""));
-  return note_of(entry.verdict, listing) + listing.value("sass", "");
+  const auto code =
+      TRY(server::machine_code_of(entry.plan, model::capability_of(entry.verdict.device)));
+  if (code.sass.empty())
+    return fail(code.sass_missing, "Install NVIDIA's nvdisasm");
+  return note_of(entry.verdict, code.nvrtc) + code.sass;
 }
 
 } // namespace

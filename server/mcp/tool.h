@@ -1,4 +1,5 @@
-// Tools of the Model Context Protocol: what a call gets, what it returns, and the table of all tools.
+// Tools of the Model Context Protocol: what a call gets, what it returns, and the table of all
+// tools.
 //
 // A tool is one file: its definition with the JSON schemas of its arguments and its result, and a
 // function that blocks. Thread: calls run on a pool, several at a time.

@@ -68,7 +68,8 @@ private:
   Exclusive<std::unique_ptr<runner::Ledger>> ledger_;   ///< null: it cannot be opened
 };
 
-/// A kernel or module of an input by its name. Errors: there is none, with the names that there are.
+/// A kernel or module of an input by its name. Errors: there is none, with the names that there
+/// are.
 Result<const analysis::Kernel *> kernel_of(const cli::Input &input, const std::string &name);
 /// A snapshot of an input for functions of the server.
 server::SnapshotPtr snapshot_of(const cli::Input &input);

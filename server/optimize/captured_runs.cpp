@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+static_assert(capture::kQuantiles == model::Distribution::kQuantiles);
+
 bool is_above_or_same(const fs::path &above, const fs::path &below) {
   return std::mismatch(above.begin(), above.end(), below.begin(), below.end()).first == above.end();
 }

@@ -7,6 +7,7 @@
 #include "generator/text/states/write_plan.h"
 #include "runner/connect/choose_device.h"
 #include "server/optimize/candidate_evaluator.h"
+#include "server/optimize/measure_prefixes.h"
 #include "server/optimize/policies.h"
 #include "server/optimize/project.h"
 #include "server/optimize/optimize_module.h"
@@ -135,9 +136,12 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   };
   const auto policy = policies.for_kernel(*choice, {path, task, device, request.settings.learn},
                                           evaluator.give_up().get_token());
-  search::search(original, task, *policy,
-                 {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
-                 search_events, evaluator.give_up().get_token());
+  const auto deadline = std::chrono::steady_clock::now() + request.settings.budget;
+  const auto tried = search::search(
+      original, task, *policy,
+      {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
+      search_events, evaluator.give_up().get_token());
+  measure_prefixes(original, task, tried, search_events, deadline, evaluator.give_up().get_token());
   if (const auto failure = evaluator.failure())
     return std::unexpected(*failure);
   return trial.summary_of(*policy);

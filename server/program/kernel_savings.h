@@ -1,4 +1,5 @@
-// What the kernels of a recorded run could save, and the division of a search's time over them. Thread: values, any.
+// What the kernels of a recorded run could save, and the division of a search's time over them.
+// Thread: values, any.
 #pragma once
 
 #include "runner/capture/files/capture_files.h"
@@ -31,8 +32,8 @@ double possible_saving(double mean_ns, std::optional<double> floor_ns);
 /// By which factor a run ends sooner at best, if `part` of it takes no time (Amdahl's law).
 double ceiling(double part);
 
-/// Divides time in proportion to `savings`. Where a part would be under `shortest`, the smallest savings get none, so
-/// that the others have enough; the largest always gets a part.
+/// Divides time in proportion to `savings`. Where a part would be under `shortest`, the smallest
+/// savings get none, so that the others have enough; the largest always gets a part.
 std::vector<std::chrono::milliseconds> split_budget(std::chrono::milliseconds total, std::span<const double> savings,
                                                     std::chrono::milliseconds shortest);
 

@@ -23,7 +23,8 @@ std::vector<Token> tokens_of(std::string_view line);
 /// The same text for lines that differ in numbers only: "step # of #".
 std::string skeleton_of(const std::vector<Token> &tokens);
 
-/// Whether a line tells a result of a check: it has PASS, FAIL, error, residual, checksum or a like word.
+/// Whether a line tells a result of a check: it has PASS, FAIL, error, residual, checksum or a like
+/// word.
 bool tells_a_check(const std::vector<Token> &tokens);
 
 /// Whether a line tells an error or a difference, which is right where it is small.

@@ -1,5 +1,5 @@
-// What a run of a program gives, and the comparison of a changed program's run with runs of the original.
-// Thread: values, any.
+// What a run of a program gives, and the comparison of a changed program's run with runs of the
+// original. Thread: values, any.
 #pragma once
 
 #include "server/program/text_mask.h"

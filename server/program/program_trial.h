@@ -38,8 +38,8 @@ public:
   ProgramTrial(ScratchFolder scratch, Commands commands)
       : scratch_(std::move(scratch)), commands_(std::move(commands)) {}
 
-  /// Builds the user's folder with these texts in place of its own, and keeps it as the tree of this name.
-  /// Errors: a copy fails; the build fails, with the end of its output.
+  /// Builds the user's folder with these texts in place of its own, and keeps it as the tree of
+  /// this name. Errors: a copy fails; the build fails, with the end of its output.
   Result<void> build(const std::string &tree, const Sources &sources = {});
 
   /// Runs a built tree in a fresh copy, and its check. @param environment further variables

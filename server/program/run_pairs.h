@@ -1,4 +1,5 @@
-// Whole runs of the original and of the changed program in pairs of random order. Thread: one at a time.
+// Whole runs of the original and of the changed program in pairs of random order. Thread: one at a
+// time.
 #pragma once
 
 #include "runner/measure/median_interval.h"

@@ -1,9 +1,10 @@
-// Copies of a program's folder, in which it is built and run, so that the user's folder stays as it is.
+// Copies of a program's folder, in which it is built and run, so that the user's folder stays as it
+// is.
 //
-// All copies are used at one place, so that paths in outputs and in build files are equal. Beside the place are links
-// to what lies beside the user's folder and above it, up to the repository's root, so that "../data" is found: a
-// program that writes there writes into the original. Not copied: .git, and build folders of CMake, which know their
-// own place. Thread: one at a time.
+// All copies are used at one place, so that paths in outputs and in build files are equal. Beside
+// the place are links to what lies beside the user's folder and above it, up to the repository's
+// root, so that "../data" is found: a program that writes there writes into the original. Not
+// copied: .git, and build folders of CMake, which know their own place. Thread: one at a time.
 #pragma once
 
 #include "support/error.h"
@@ -42,7 +43,8 @@ public:
   /// Moves the place away as the tree of this name, which it replaces.
   Result<void> keep(const std::string &tree);
 
-  /// Files of the place that differ from the tree's, by size or time, or are not in it; paths from the place, sorted.
+  /// Files of the place that differ from the tree's, by size or time, or are not in it; paths from
+  /// the place, sorted.
   std::vector<std::string> changed_since(const std::string &tree) const;
 
 private:
@@ -53,8 +55,8 @@ private:
   std::filesystem::path folder_, root_, place_;
 };
 
-/// Gives all sources in a folder the present time, so that a build makes all of it anew: build files often do not know
-/// on which headers an object depends.
+/// Gives all sources in a folder the present time, so that a build makes all of it anew: build
+/// files often do not know on which headers an object depends.
 void touch_sources(const std::filesystem::path &folder);
 
 } // namespace warpwright::program

@@ -23,8 +23,8 @@ struct ShellRun {
   bool timed_out = false; ///< it was ended at its limit, with all processes that it had started
 };
 
-/// Runs `sh -c COMMAND` to its end, with an empty stdin. It stays in our process group, so that Ctrl-C reaches it.
-/// Errors: no shell can be started.
+/// Runs `sh -c COMMAND` to its end, with an empty stdin. It stays in our process group, so that
+/// Ctrl-C reaches it. Errors: no shell can be started.
 Result<ShellRun> run_shell(const std::string &command, const ShellOptions &options);
 
 /// The last lines of a file, at most `most_bytes`; empty: it cannot be read.

@@ -1,11 +1,13 @@
-// What several runs of one program have in common in one text (stdout, a written file), to compare another run with.
+// What several runs of one program have in common in one text (stdout, a written file), to compare
+// another run with.
 //
-// Numbers that differ between the runs are masked where they are times or differ by more than rounding; else the other
-// run may differ by four times their spread. A line that tells a check (PASS, error, checksum) is never masked: its
-// numbers have that tolerance, whatever their spread. Numbers that are equal in all runs must be equal, floating-point
-// ones within the tolerance of the tasks, and words must be equal. Where the runs print the same lines in different
-// orders, order does not count. Where they print different lines, only lines that all runs have must be there, whatever
-// their numbers. Thread: values, any.
+// Numbers that differ between the runs are masked where they are times or differ by more than
+// rounding; else the other run may differ by four times their spread. A line that tells a check
+// (PASS, error, checksum) is never masked: its numbers have that tolerance, whatever their spread.
+// Numbers that are equal in all runs must be equal, floating-point ones within the tolerance of the
+// tasks, and words must be equal. Where the runs print the same lines in different orders, order
+// does not count. Where they print different lines, only lines that all runs have must be there,
+// whatever their numbers. Thread: values, any.
 #pragma once
 
 #include "server/program/line_tokens.h"

@@ -81,6 +81,15 @@ struct DeviceItem {
                     visit("detail", self.detail);)
 };
 
+/// A waiting or running job of this session.
+struct JobItem {
+  std::string kernel;
+  bool queued = false;
+  std::string text; ///< "variant 3 of 20 (measuring)"; empty while it waits
+  WARPWRIGHT_FIELDS(visit("kernel", self.kernel); visit("queued", self.queued);
+                    visit("text", self.text);)
+};
+
 struct RunnerItem {
   std::string state =
       "unknown";       ///< "unknown": not asked yet; "connecting", "ready", "failed", "untrusted"
@@ -88,9 +97,28 @@ struct RunnerItem {
   std::string message; ///< why it failed, and what to do
   std::vector<DeviceItem> devices; ///< best first
   std::vector<std::string> notes;  ///< why a backend is missing
+  std::vector<JobItem> jobs;       ///< of this session, the running one first
   WARPWRIGHT_FIELDS(visit("state", self.state); visit("label", self.label);
                     visit("message", self.message); visit("devices", self.devices);
-                    visit("notes", self.notes);)
+                    visit("notes", self.notes); visit("jobs", self.jobs);)
+};
+
+/// PTX and machine code of one side beside its source.
+struct MachineCodeItem {
+  std::string source, ptx;
+  std::string sass;    ///< empty: `missing` says why
+  std::string missing; ///< why a part is missing; empty: none is
+  std::vector<std::vector<std::int64_t>> rows; ///< [address, line of PTX, line of source], lines from 1
+  WARPWRIGHT_FIELDS(visit("source", self.source); visit("ptx", self.ptx); visit("sass", self.sass);
+                    visit("missing", self.missing); visit("rows", self.rows);)
+};
+
+/// Result of `warpwright/details`: the code before, and that of the variant; see also the kernel's page.
+struct DetailsResult {
+  std::string roofline; ///< SVG with both points; empty: times or rates are unknown
+  MachineCodeItem before, after;
+  WARPWRIGHT_FIELDS(visit("roofline", self.roofline); visit("before", self.before);
+                    visit("after", self.after);)
 };
 
 /// Argument of the command `warpwright.trust`: an open document.

@@ -39,6 +39,14 @@ ClientCapabilities read_capabilities(const Json &json) {
   client.lazy_code_action_edits =
       lists(json, "/textDocument/codeAction/resolveSupport/properties", "edit");
   client.disabled_code_actions = flag(json, "/textDocument/codeAction/disabledSupport");
+  client.change_annotations =
+      client.document_changes &&
+      member(json, "/workspace/workspaceEdit/changeAnnotationSupport").is_object();
+  client.related_information = flag(json, "/textDocument/publishDiagnostics/relatedInformation");
+  client.pull_diagnostics = member(json, "/textDocument/diagnostic").is_object() &&
+                            flag(json, "/workspace/diagnostics/refreshSupport");
+  client.show_document = flag(json, "/window/showDocument/support");
+  client.text_document_content = member(json, "/workspace/textDocumentContent").is_object();
   client.lists_kernels = flag(json, "/experimental/warpwright/changed");
   client.questions = flag(json, "/experimental/warpwright/questions");
   client.hover_markdown = member(json, "/textDocument/hover/contentFormat").is_null() ||
@@ -59,7 +67,7 @@ Json watch_registration() {
 }
 
 Json initialize_result(const ClientCapabilities &client, const std::string &version) {
-  return {
+  Json result = {
       {"capabilities",
        {{"positionEncoding", client.encoding == PositionEncoding::Utf8 ? "utf-8" : "utf-16"},
         {"textDocumentSync",
@@ -67,14 +75,23 @@ Json initialize_result(const ClientCapabilities &client, const std::string &vers
         {"hoverProvider", true},
         {"codeLensProvider", {{"resolveProvider", true}}},
         {"codeActionProvider",
-         {{"codeActionKinds", {kQuickFixKind, kRewriteKind}}, {"resolveProvider", true}}},
+         {{"codeActionKinds", {kQuickFixKind, kRewriteKind, kFixAllKind}},
+          {"resolveProvider", true}}},
         {"inlayHintProvider", true},
         {"executeCommandProvider",
          {{"commands",
-           {kOptimizeCommand, kCancelCommand, kApplyCommand, kInsertFactsCommand, kTrustCommand}},
-          {"workDoneProgress", true}}}}},
+           {kOptimizeCommand, kCancelCommand, kApplyCommand, kReviewCommand, kDetailsCommand,
+            kProfileCommand, kInsertFactsCommand, kTrustCommand}},
+          {"workDoneProgress", true}}},
+        {"workspace",
+         {{"textDocumentContent", {{"schemes", Json::array({kPageScheme})}}}}}}},
       {"serverInfo", {{"name", "warpwright"}, {"version", version}}},
   };
+  if (client.pull_diagnostics) // other clients get them published, and would show them twice
+    result["capabilities"]["diagnosticProvider"] = {{"identifier", "warpwright"},
+                                                    {"interFileDependencies", false},
+                                                    {"workspaceDiagnostics", false}};
+  return result;
 }
 
 } // namespace warpwright::server::protocol

@@ -39,6 +39,12 @@ struct ClientCapabilities {
   bool code_action_literals = false;
   bool lazy_code_action_edits = false;
   bool disabled_code_actions = false;
+  bool change_annotations = false;
+  bool related_information = false;
+  /// The client requests diagnostics, and again when it is told to. Then none are published.
+  bool pull_diagnostics = false;
+  bool show_document = false;
+  bool text_document_content = false; ///< opens documents of the scheme `warpwright`
   bool hover_markdown = true;
   bool lists_kernels = false; ///< experimental.warpwright.changed: wants `warpwright/changed`
   /// experimental.warpwright.questions: the client shows questions beside the text. In other
@@ -63,9 +69,16 @@ inline constexpr const char *kCancelCommand = "warpwright.cancel";
 inline constexpr const char *kApplyCommand = "warpwright.apply";
 inline constexpr const char *kInsertFactsCommand = "warpwright.insertFacts";
 
+inline constexpr const char *kReviewCommand = "warpwright.review";   ///< shows the diff
+inline constexpr const char *kDetailsCommand = "warpwright.details"; ///< shows the page of a kernel
+inline constexpr const char *kProfileCommand = "warpwright.profile"; ///< reads hardware counters
 inline constexpr const char *kTrustCommand = "warpwright.trust";
 
 inline constexpr const char *kQuickFixKind = "quickfix";
 inline constexpr const char *kRewriteKind = "refactor.rewrite";
+inline constexpr const char *kFixAllKind = "source.fixAll.warpwright";
+
+/// Scheme of the server's own documents (server/features/page_uri.h).
+inline constexpr const char *kPageScheme = "warpwright";
 
 } // namespace warpwright::server::protocol

@@ -69,7 +69,7 @@ struct DidChangeParams {
                     visit("contentChanges", self.content_changes);)
 };
 
-/// Parameters of didClose and codeLens.
+/// Parameters of didClose, codeLens and the diagnostic request.
 struct TextDocumentParams {
   TextDocumentIdentifier text_document;
   WARPWRIGHT_FIELDS(visit("textDocument", self.text_document);)
@@ -99,6 +99,19 @@ struct CodeDescription {
   WARPWRIGHT_FIELDS(visit("href", self.href);)
 };
 
+struct Location {
+  std::string uri;
+  Range range;
+  WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("range", self.range);)
+};
+
+/// Another place that explains a diagnostic.
+struct RelatedInformation {
+  Location location;
+  std::string message;
+  WARPWRIGHT_FIELDS(visit("location", self.location); visit("message", self.message);)
+};
+
 struct Diagnostic {
   Range range;
   std::optional<int> severity;
@@ -106,9 +119,18 @@ struct Diagnostic {
   std::optional<CodeDescription> code_description;
   std::optional<std::string> source;
   Json message;
+  std::optional<std::vector<RelatedInformation>> related; ///< absent: none
   WARPWRIGHT_FIELDS(visit("range", self.range); visit("severity", self.severity);
                     visit("code", self.code); visit("codeDescription", self.code_description);
-                    visit("source", self.source); visit("message", self.message);)
+                    visit("source", self.source); visit("message", self.message);
+                    visit("relatedInformation", self.related);)
+};
+
+/// Answer to textDocument/diagnostic: always the whole list.
+struct DiagnosticReport {
+  std::string kind = "full";
+  std::vector<Diagnostic> items;
+  WARPWRIGHT_FIELDS(visit("kind", self.kind); visit("items", self.items);)
 };
 
 struct PublishDiagnosticsParams {
@@ -169,7 +191,9 @@ struct InlayHint {
 struct TextEdit {
   Range range;
   std::string new_text;
-  WARPWRIGHT_FIELDS(visit("range", self.range); visit("newText", self.new_text);)
+  std::optional<std::string> annotation_id; ///< a member of WorkspaceEdit::change_annotations
+  WARPWRIGHT_FIELDS(visit("range", self.range); visit("newText", self.new_text);
+                    visit("annotationId", self.annotation_id);)
 };
 
 struct TextDocumentEdit {
@@ -178,12 +202,22 @@ struct TextDocumentEdit {
   WARPWRIGHT_FIELDS(visit("textDocument", self.text_document); visit("edits", self.edits);)
 };
 
-/// Exactly one member is set: `changes` for clients without versioned edits.
+/// Label of a group of edits that the user can review and decline.
+struct ChangeAnnotation {
+  std::string label, description;
+  bool needs_confirmation = false;
+  WARPWRIGHT_FIELDS(visit("label", self.label); visit("description", self.description);
+                    visit("needsConfirmation", self.needs_confirmation);)
+};
+
+/// Either `document_changes` or, for clients without versioned edits, `changes` is set.
 struct WorkspaceEdit {
   std::optional<std::vector<TextDocumentEdit>> document_changes;
   std::optional<Json> changes;
+  std::optional<Json> change_annotations; ///< ChangeAnnotation by its identifier
   WARPWRIGHT_FIELDS(visit("documentChanges", self.document_changes);
-                    visit("changes", self.changes);)
+                    visit("changes", self.changes);
+                    visit("changeAnnotations", self.change_annotations);)
 };
 
 struct ApplyEditParams {
@@ -233,6 +267,25 @@ struct ExecuteCommandParams {
   std::optional<Json> work_done_token;
   WARPWRIGHT_FIELDS(visit("command", self.command); visit("arguments", self.arguments);
                     visit("workDoneToken", self.work_done_token);)
+};
+
+// Documents of the server
+
+/// Parameters of workspace/textDocumentContent.
+struct TextDocumentContentParams {
+  std::string uri;
+  WARPWRIGHT_FIELDS(visit("uri", self.uri);)
+};
+
+struct TextDocumentContent {
+  std::string text;
+  WARPWRIGHT_FIELDS(visit("text", self.text);)
+};
+
+struct ShowDocumentParams {
+  std::string uri;
+  bool take_focus = true;
+  WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("takeFocus", self.take_focus);)
 };
 
 // Progress and messages
@@ -298,6 +351,16 @@ struct KernelReference {
   WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("kernel", self.kernel);
                     visit("version", self.version); visit("plan", self.plan);
                     visit("form", self.form);)
+};
+
+/// Data of a lens: a kernel, and which of its lenses it is.
+struct LensData {
+  std::string uri;
+  std::string kernel;
+  std::optional<std::int64_t> version;
+  std::string part; ///< "state", "review", "apply" or "profile"
+  WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("kernel", self.kernel);
+                    visit("version", self.version); visit("part", self.part);)
 };
 
 } // namespace warpwright::server::protocol

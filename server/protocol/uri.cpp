@@ -1,6 +1,7 @@
-// RFC 3986 percent-encoding for file: URIs.
+// RFC 3986 percent-encoding.
 #include "server/protocol/uri.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -15,40 +16,49 @@ int hex_digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+/// With everything but letters, digits and `kept` percent-encoded.
+std::string encoded(const std::string &text, std::string_view kept) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || kept.find(c) != std::string_view::npos) {
+      result += c;
+    } else {
+      result += '%';
+      result += kDigits[byte >> 4];
+      result += kDigits[byte & 15];
+    }
+  }
+  return result;
+}
+
 } // namespace
+
+std::string percent_decoded(const std::string &text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+    if (low < 0) {
+      result += text[i];
+    } else {
+      result += static_cast<char>(16 * high + low);
+      i += 2;
+    }
+  }
+  return result;
+}
+
+std::string percent_encoded(const std::string &text) { return encoded(text, "-._~/:"); }
 
 std::string path_of(const std::string &uri) {
   constexpr std::string_view kScheme = "file://";
   if (!uri.starts_with(kScheme))
     return uri;
-  std::string path;
-  for (std::size_t i = uri.find('/', kScheme.size()); i < uri.size(); ++i) {
-    const int high = uri[i] == '%' && i + 2 < uri.size() ? hex_digit(uri[i + 1]) : -1;
-    const int low = high >= 0 ? hex_digit(uri[i + 2]) : -1;
-    if (low < 0) {
-      path += uri[i];
-    } else {
-      path += static_cast<char>(16 * high + low);
-      i += 2;
-    }
-  }
-  return path;
+  return percent_decoded(uri.substr(std::min(uri.find('/', kScheme.size()), uri.size())));
 }
 
-std::string uri_of(const std::string &path) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string uri = "file://";
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || std::string_view("-._~/").find(c) != std::string_view::npos) {
-      uri += c;
-    } else {
-      uri += '%';
-      uri += kDigits[byte >> 4];
-      uri += kDigits[byte & 15];
-    }
-  }
-  return uri;
-}
+std::string uri_of(const std::string &path) { return "file://" + encoded(path, "-._~/"); }
 
 } // namespace warpwright::server::protocol

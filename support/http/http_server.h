@@ -1,5 +1,6 @@
-// HTTP/1.1 server, with or without TLS, whose connections may become WebSockets: metrics for operators, the Model
-// Context Protocol for agents on the same machine, environments for reinforcement learning.
+// HTTP/1.1 server, with or without TLS. A connection may become a WebSocket. It serves metrics
+// for operators, the Model Context Protocol for agents on the same machine, environments for
+// reinforcement learning.
 //
 // A handler answers each request at once or later, as a whole or in parts. Slow peers, and those
 // beyond a limit, are dropped. Thread: the executor's.

@@ -118,7 +118,14 @@ void LspClient::on_request(const std::string &method, const Json &params,
   if (meta_model_)
     note(meta_model_->check_request(method, params));
   if (method == "workspace/configuration") {
-    respond(Json(params.at("items").size(), configuration));
+    Json answers = Json::array();
+    for (const Json &item : params.at("items")) {
+      const auto scoped = scoped_configuration.find(item.value("scopeUri", ""));
+      answers.push_back(scoped == scoped_configuration.end() ? configuration : scoped->second);
+    }
+    respond(std::move(answers));
+  } else if (method == "window/showDocument") {
+    respond(Json{{"success", true}});
   } else if (method == "workspace/applyEdit") {
     if (accept_edits)
       apply(params.at("edit"));

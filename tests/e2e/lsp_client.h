@@ -73,6 +73,7 @@ public:
   int wait_for_exit();
 
   Json configuration = Json::object(); ///< what workspace/configuration answers
+  std::map<std::string, Json> scoped_configuration; ///< answers for single documents, by their URI
   std::string answer;                  ///< to window/showMessageRequest, where it is offered
   bool accept_edits = true;            ///< whether workspace/applyEdit is applied
   Violations violations;               ///< of every message so far

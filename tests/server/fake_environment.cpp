@@ -69,6 +69,8 @@ Result<server::OptimizeSummary> fake_optimize(const server::OptimizeRequest &req
                                               runner::BlockingClient &client,
                                               const server::OptimizeEvents &events,
                                               std::stop_token stop) {
+  if (request.profiled)
+    return server::profile(request, client, events, stop);
   server::OptimizeSummary summary;
   const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
   if (!kernel->task.inferred)

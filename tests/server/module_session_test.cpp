@@ -54,7 +54,7 @@ struct ModuleSession {
 std::string lens(LspClient &client) {
   const auto lenses = client.request("textDocument/codeLens", {{"textDocument", {{"uri", kUri}}}});
   REQUIRE(lenses.has_value());
-  REQUIRE(lenses->size() == 1);
+  REQUIRE(!lenses->empty());
   const auto resolved = client.request("codeLens/resolve", lenses->at(0));
   REQUIRE(resolved.has_value());
   return resolved->at("command").at("title");
@@ -97,7 +97,7 @@ TEST_CASE("a module's lens and hover name every baseline, and both forms can be 
   CHECK(lens(client).starts_with("Warpwright: not measured · optimize on "));
   REQUIRE(optimize(client).has_value());
   CHECK(lens(client) == "Warpwright: 1.80x eager+graph, 1.50x torch.compile+graph · verified · "
-                        "NVIDIA H200 · apply");
+                        "NVIDIA H200");
   const std::string text = hover_text(client);
   CHECK(text.find("The best of them (fake(step=1)) against PyTorch's fastest: 1.50x [1.40, 1.60] "
                   "torch.compile in a CUDA graph.") != std::string::npos);

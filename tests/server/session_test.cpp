@@ -71,7 +71,7 @@ TEST_CASE(
   CHECK(diagnostics[0].at("source") == "warpwright");
   CHECK(diagnostics[0].at("code") == "double-arithmetic");
   CHECK(diagnostics[0].at("codeDescription").at("href") ==
-        "https://example.org/rules#double-arithmetic");
+        "https://example.org/rules/double-arithmetic.md");
   const Json fixes = actions(client, "2.0", diagnostics, {"quickfix"});
   REQUIRE(fixes.size() == 1);
   CHECK(fixes[0].at("isPreferred") == true);
@@ -90,16 +90,16 @@ TEST_CASE(
   CHECK(client.count("window/workDoneProgress/create") == 1);
   CHECK(client.count("workspace/codeLens/refresh") >= 1);
 
-  CHECK(lens_titles(client).front() ==
-        "Warpwright: best verified 2.31x [2.27, 2.35] on NVIDIA H200 · apply");
-  const std::string table = hover_text(client, "scale<<<");
-  CHECK(table.find("| variant | outcome | time | speedup | where |\n") != std::string::npos);
-  CHECK(table.find("| fake(step=1) | verified | 5.32\u00a0us | 2.31x\u00a0[2.27,\u00a02.35] | "
-                   "NVIDIA H200, 2026-01-02 |\n") != std::string::npos);
-  CHECK(table.find("| fake(step=0) | wrong result | - | not\u00a0measured | CPU backend") !=
-        std::string::npos);
-  CHECK(table.find("As written: 18 registers, occupancy 100%") != std::string::npos);
-  CHECK(table.find("Best variant: 32 registers, no spills, occupancy 75%") != std::string::npos);
+  CHECK(lens_titles(client) ==
+        std::vector<std::string>{"Warpwright: 2.31x faster", "Apply", "Profile"});
+  const std::string text = hover_text(client, "scale<<<");
+  CHECK(text.starts_with("**Warpwright** `scale`: **2.31x faster** than the code as written, "
+                         "12.3 us -> 5.32 us on NVIDIA H200 [2.27, 2.35], 2026-01-02\n"));
+  CHECK(text.contains("- `fake(step=1)`: verified, 5.32 us, 2.31x [2.27, 2.35], NVIDIA H200, "
+                      "2026-01-02\n"));
+  CHECK(text.contains("- `fake(step=0)`: wrong result, CPU backend, 2026-01-02\n"));
+  CHECK(text.contains("As written: 18 registers, occupancy 100%"));
+  CHECK(text.contains("Best variant: 32 registers, no spills, occupancy 75%"));
 
   const Json offered = actions(client, "scale", Json::array(), {"refactor"});
   REQUIRE(offered.size() == 2);
@@ -126,7 +126,7 @@ TEST_CASE(
   client.configuration = {{"maxVariants", 1}};
   client.initialize();
   client.open(kUri, kText);
-  REQUIRE(client.wait([&] { return client.count("workspace/configuration") == 1; }));
+  REQUIRE(client.wait([&] { return client.count("workspace/configuration") >= 1; }));
   client.wait_for_diagnostics(kUri, 1);
   REQUIRE(client.request("workspace/executeCommand", command("warpwright.optimize")).has_value());
   client.edit(kUri, "x[2*i] = 2.0", "x[2*i] = 3.0");
@@ -135,7 +135,7 @@ TEST_CASE(
   for (const Json &action : actions(client, "scale"))
     CHECK(action.at("title").get<std::string>().find("Apply") == std::string::npos);
   client.edit(kUri, "x[2*i] = 3.0", "x[2*i] = 2.0");
-  CHECK(lens_titles(client).front().find("best verified") != std::string::npos);
+  CHECK(lens_titles(client).front() == "Warpwright: 2.00x faster");
 }
 
 TEST_CASE("what was measured survives a restart of the server") {
@@ -155,7 +155,7 @@ TEST_CASE("what was measured survives a restart of the server") {
   session.client.open(kUri, kText);
   CHECK(session.client.wait([&] {
     return lens_titles(session.client).front() ==
-           "Warpwright: variant checked (correct on the CPU backend, speed not measured) · apply";
+           "Warpwright: variant checked (correct on the CPU backend, speed not measured)";
   }));
   CHECK(session.client.count("workspace/codeLens/refresh") > 0);
   CHECK(actions(session.client, "scale")[0].at("title") ==
@@ -215,7 +215,7 @@ TEST_CASE("a lost runner is one clear message, and the session goes on") {
   REQUIRE(done.has_value());
   CHECK(done->at("tried") == 1);
   CHECK(client.count("window/showMessage") == 1);
-  CHECK(lens_titles(client).front().find("best verified 2.00x") != std::string::npos);
+  CHECK(lens_titles(client).front() == "Warpwright: 2.00x faster");
 }
 
 TEST_CASE("a kernel whose facts are missing asks for them") {

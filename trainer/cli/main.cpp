@@ -200,7 +200,8 @@ void add_serve(CLI::App &command, Options &options) {
         [&options, key, is_text](const std::string &value) {
           options.serve.emplace_back(key, is_text ? quoted(value) : value);
         },
-        help);
+        help)
+        ->take_last();
   };
   add("--listen", "listen", "HOST:PORT; default: 127.0.0.1:8000", true);
   add("--cert", "certificate", "PEM file of the server's certificate: TLS", true);

@@ -23,7 +23,8 @@ struct Bins {
   }
 };
 
-/// Thresholds in the middle between neighboring values, at most kMostBins - 2 of them, at quantiles.
+/// Thresholds in the middle between neighboring values, at most kMostBins - 2 of them, at
+/// quantiles.
 std::vector<float> edges_of(std::vector<float> values) {
   std::erase_if(values, [](float value) { return std::isnan(value); });
   std::ranges::sort(values);

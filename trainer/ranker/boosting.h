@@ -1,9 +1,11 @@
-// Training of forests: gradient boosting over binned features, as xgboost and LightGBM do it, without their tricks.
+// Training of forests: gradient boosting over binned features, as xgboost and LightGBM do it,
+// without their tricks.
 //
-// Each tree fits the gradients of a loss at the forest's current values. A split is the best one over bins of each
-// drawn feature; a leaf's value is a Newton step. Rows and features are drawn for each tree. The same rows, settings
-// and seed give the same bits: one thread, sums in the order of the rows. Leaves out: categorical splits, pruning,
-// early stopping, monotone constraints. Thread: any; one per call.
+// Each tree fits the gradients of a loss at the forest's current values. A split is the best one
+// over bins of each drawn feature; a leaf's value is a Newton step. Rows and features are drawn for
+// each tree. The same rows, settings and seed give the same bits: one thread, sums in the order of
+// the rows. Leaves out: categorical splits, pruning, early stopping, monotone constraints. Thread:
+// any; one per call.
 #pragma once
 
 #include "trainer/ranker/trees.h"
@@ -34,7 +36,8 @@ struct BoostingSettings {
   std::uint64_t seed = 1;
 };
 
-/// First and second derivative of the loss in a row's value; a row with second derivative 0 takes no part.
+/// First and second derivative of the loss in a row's value; a row with second derivative 0 takes
+/// no part.
 struct Gradient {
   double first = 0, second = 0;
 };
@@ -55,8 +58,9 @@ struct RowGroup {
   std::size_t begin = 0, end = 0;
   double weight = 1;
 };
-/// Logistic loss of each pair of a group whose targets differ by more than `noise`; a pair weighs more the more it
-/// differs (up to 1.5) and the more an exchange would change the ranking's top (LambdaMART, Burges 2010).
+/// Logistic loss of each pair of a group whose targets differ by more than `noise`; a pair weighs
+/// more the more it differs (up to 1.5) and the more an exchange would change the ranking's top
+/// (LambdaMART, Burges 2010).
 Loss pairwise_loss(std::vector<float> targets, std::vector<RowGroup> groups, double noise);
 
 } // namespace warpwright::trainer

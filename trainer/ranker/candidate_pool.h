@@ -1,8 +1,10 @@
-// Candidates of one search: lists of moves found by a beam along the ranker's order, handed out one at a time.
+// Candidates of one search: lists of moves found by a beam along the ranker's order, handed out one
+// at a time.
 //
-// At first all single moves are scored, and the moves after the best of them. Each time a candidate is asked for, the
-// fastest one so far and a few of the best unmeasured ones are followed further. Candidates that contain a list that
-// failed are dropped: a move does not repair a wrong result. Leaves out: applying moves. Thread: one.
+// At first all single moves are scored, and the moves after the best of them. Each time a candidate
+// is asked for, the fastest one so far and a few of the best unmeasured ones are followed further.
+// Candidates that contain a list that failed are dropped: a move does not repair a wrong result.
+// Leaves out: applying moves. Thread: one.
 #pragma once
 
 #include "trainer/ranker/choose.h"
@@ -13,7 +15,8 @@ namespace warpwright::trainer {
 
 class CandidatePool {
 public:
-  /// The moves that may follow a list. Errors: the list leads to no state, and is then not followed.
+  /// The moves that may follow a list. Errors: the list leads to no state, and is then not
+  /// followed.
   using Legal = std::function<Result<Moves>(const Moves &)>;
   struct Tried {
     Moves moves;

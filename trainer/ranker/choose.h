@@ -1,8 +1,9 @@
 // Choice of the next candidate to measure, from what the ranker expects and what was measured.
 //
-// The score of a candidate is its expected improvement over the best so far, times its chance to verify (Jones 1998).
-// A candidate like one that was taken already counts half for each of them, so that the first few are different ideas.
-// Few unsupported candidates are taken, because nothing is known of their kind. Thread: any.
+// The score of a candidate is its expected improvement over the best so far, times its chance to
+// verify (Jones 1998). A candidate like one that was taken already counts half for each of them, so
+// that the first few are different ideas. Few unsupported candidates are taken, because nothing is
+// known of their kind. Thread: any.
 #pragma once
 
 #include "trainer/ranker/ranker.h"
@@ -12,7 +13,8 @@
 
 namespace warpwright::trainer {
 
-/// Of the best candidates by Ranker::order() this many get a whole prediction, because that takes four times as long.
+/// Of the best candidates by Ranker::order() this many get a whole prediction, because that takes
+/// four times as long.
 inline constexpr std::size_t kLookedAt = 16;
 
 struct Scored {

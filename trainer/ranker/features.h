@@ -1,10 +1,12 @@
-// Features of a candidate by name: its task, its kernel's source, its moves, the compiler's report and the device.
+// Features of a candidate by name: its task, its kernel's source, its moves, the compiler's report
+// and the device.
 //
-// A feature is a number with a name; one that is not known is absent, which trees take as a value of its own. Names
-// are part of the weights file, so that a program with other features refuses the file. Sizes enter as logarithms and
-// as the power of two that divides them. Features of moves are made from their texts: "move.vectorize" is the move's
-// place in the list, "vectorize.width" its parameter. So a new move needs no line here, only records. Leaves out: all
-// that needs Clang; those numbers come with the task (generator/search/kernel_numbers.h). Thread: values, any.
+// A feature is a number with a name; one that is not known is absent, which trees take as a value
+// of its own. Names are part of the weights file, so that a program with other features refuses the
+// file. Sizes enter as logarithms and as the power of two that divides them. Features of moves are
+// made from their texts: "move.vectorize" is the move's place in the list, "vectorize.width" its
+// parameter. So a new move needs no line here, only records. Leaves out: all that needs Clang;
+// those numbers come with the task (generator/search/kernel_numbers.h). Thread: values, any.
 #pragma once
 
 #include "support/model/task.h"

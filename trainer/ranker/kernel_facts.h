@@ -1,6 +1,8 @@
-// Facts of recorded kernels, which Clang found (generator/search/kernel_numbers.h), as a file beside the records.
+// Facts of recorded kernels, which Clang found (generator/search/kernel_numbers.h), as a file
+// beside the records.
 //
-// The trainer has no Clang: `warpwright env` answers with the facts once, and later trainings read the file. Lines:
+// The trainer has no Clang: `warpwright env` answers with the facts once, and later trainings read
+// the file. Lines:
 //   {"warpwright_kernel_facts": 1, "templates": ["gemm", ...]}
 //   {"source": SHA-256 of the reference's source, "kernel": {"barriers": 2, ...}}
 // Thread: any.

@@ -23,7 +23,8 @@ Loss huber_loss(std::vector<float> targets, std::vector<float> weights, double w
           width](std::span<const float> values, std::span<Gradient> out) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double error = double(values[i]) - targets[i], size = std::abs(error);
-      // Beyond the width, the second derivative of the parabola through the error keeps Newton steps short.
+      // Beyond the width, the second derivative of the parabola through the error keeps Newton
+      // steps short.
       const double slope = size <= width ? error : width * error / size;
       out[i] = {weights[i] * slope, weights[i] * (size <= width ? 1 : width / size)};
     }

@@ -1,10 +1,12 @@
-// Learning from a project's own verdicts: a correction of the ranker that ships, made anew for each search.
+// Learning from a project's own verdicts: a correction of the ranker that ships, made anew for each
+// search.
 //
-// Each name of a move gets an offset, the mean of what the ranker missed by, shrunk to 0 by its count. From 200 records
-// of 8 sources on, a few trees learn the rest. Both are kept only where they order the records of sources that they did
-// not learn from better than the ranker alone does. Nothing is written: the ledger is the only store, so that what is
-// removed from it is forgotten. Leaves out: records of plans that no moves describe, and of the CPU backend.
-// Thread: any; one per object.
+// Each name of a move gets an offset, the mean of what the ranker missed by, shrunk to 0 by its
+// count. From 200 records of 8 sources on, a few trees learn the rest. Both are kept only where
+// they order the records of sources that they did not learn from better than the ranker alone does.
+// Nothing is written: the ledger is the only store, so that what is removed from it is forgotten.
+// Leaves out: records of plans that no moves describe, and of the CPU backend. Thread: any; one per
+// object.
 #pragma once
 
 #include "trainer/ranker/boosting.h"

@@ -1,12 +1,14 @@
-// The learned cost model: predicts which candidates of a task are fast, and whether they verify, without running them.
+// The learned cost model: predicts which candidates of a task are fast, and whether they verify,
+// without running them.
 //
-// Three kinds of forests (boosting.h) over the features of features.h. One orders the candidates of a task. Several
-// predict the logarithm of the speedup, each trained on other sources, so that their spread says how little is known.
-// One predicts whether a candidate verifies. The expected speedup is a mixture of the first two kinds; its weights, and
-// the factor that makes an interval of the spread, come from sources that the forests did not see.
-// A candidate with a move, a pair of moves or a GPU that the records do not have is "unsupported": its interval is
-// wider, and choose.h takes few such candidates. The weights are a file (ranker_file.h), trained by
-// `warpwright-train ranker`. Thread: any; predictions do not change the object.
+// Three kinds of forests (boosting.h) over the features of features.h. One orders the candidates of
+// a task. Several predict the logarithm of the speedup, each trained on other sources, so that
+// their spread says how little is known. One predicts whether a candidate verifies. The expected
+// speedup is a mixture of the first two kinds; its weights, and the factor that makes an interval
+// of the spread, come from sources that the forests did not see. A candidate with a move, a pair of
+// moves or a GPU that the records do not have is "unsupported": its interval is wider, and choose.h
+// takes few such candidates. The weights are a file (ranker_file.h), trained by `warpwright-train
+// ranker`. Thread: any; predictions do not change the object.
 #pragma once
 
 #include "trainer/ranker/features.h"

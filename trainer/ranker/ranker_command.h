@@ -1,4 +1,5 @@
-// `warpwright-train ranker`: trains the learned cost model on recorded verdicts, and judges it by replays.
+// `warpwright-train ranker`: trains the learned cost model on recorded verdicts, and judges it by
+// replays.
 //
 // It runs no kernel, needs no GPU and no LibTorch, and takes a minute on one core. Thread: main.
 #pragma once
@@ -24,7 +25,8 @@ struct RankerOptions {
   std::uint64_t seed = 1;
 };
 
-/// Errors: unreadable records or facts; records of an excluded source; a file that cannot be written.
+/// Errors: unreadable records or facts; records of an excluded source; a file that cannot be
+/// written.
 Result<void> run_ranker(const RankerOptions &options);
 
 } // namespace warpwright::trainer

@@ -1,4 +1,5 @@
-// File of a ranker's weights: a line of format, version and hash, a line of JSON, then the forests' arrays.
+// File of a ranker's weights: a line of format, version and hash, a line of JSON, then the forests'
+// arrays.
 //
 //   warpwright-ranker 1 SHA256-OF-THE-REST
 //   {"features": [..], "pairs": [[a, b], ..], "forests": [["order", trees, nodes], ..], ...}

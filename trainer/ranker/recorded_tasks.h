@@ -1,8 +1,10 @@
-// Recorded verdicts as examples for the ranker: of each task the candidates that were measured, with their features.
+// Recorded verdicts as examples for the ranker: of each task the candidates that were measured,
+// with their features.
 //
-// A candidate is a text that was measured. Where several lists of moves lead to it, the shortest one describes it. The
-// unchanged source is no candidate. Facts of kernels need Clang, so a file beside the records holds them
-// (kernel_facts.h). Torch modules are left out: 91 verdicts on their plans teach nothing. Thread: any.
+// A candidate is a text that was measured. Where several lists of moves lead to it, the shortest
+// one describes it. The unchanged source is no candidate. Facts of kernels need Clang, so a file
+// beside the records holds them (kernel_facts.h). Torch modules are left out: 91 verdicts on their
+// plans teach nothing. Thread: any.
 #pragma once
 
 #include "trainer/ranker/features.h"
@@ -31,7 +33,8 @@ struct RankedTask {
   std::map<Moves, StateRecord> states;       ///< for replays of the search
 };
 
-/// The CUDA tasks of a book that have a candidate. Errors: a task's definition cannot be read; a kernel without facts.
+/// The CUDA tasks of a book that have a candidate. Errors: a task's definition cannot be read; a
+/// kernel without facts.
 Result<std::vector<RankedTask>> ranked_tasks(const RecordBook &book, const KernelFacts &facts,
                                              const model::DeviceInfo &device);
 

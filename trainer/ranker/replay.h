@@ -1,8 +1,10 @@
-// Replays of recorded tasks: what a policy's order of candidates would have found, at k measured candidates.
+// Replays of recorded tasks: what a policy's order of candidates would have found, at k measured
+// candidates.
 //
-// Every candidate of a task was measured once, so any order can be judged exactly and again. The best of k starts at
-// 1, the unchanged source; a failure counts as a candidate. A share is the best of k over the best recorded speedup.
-// Leaves out what nobody measured: the search's order skips such states at no cost, which favors it. Thread: any.
+// Every candidate of a task was measured once, so any order can be judged exactly and again. The
+// best of k starts at 1, the unchanged source; a failure counts as a candidate. A share is the best
+// of k over the best recorded speedup. Leaves out what nobody measured: the search's order skips
+// such states at no cost, which favors it. Thread: any.
 #pragma once
 
 #include "trainer/ranker/ranker.h"

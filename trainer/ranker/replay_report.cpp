@@ -81,7 +81,8 @@ Json ratio_of(const Replay &one, const Replay &other) {
   return result;
 }
 
-/// The order of a ranker that measures one candidate after another, as candidate_pool.h chooses them.
+/// The order of a ranker that measures one candidate after another, as candidate_pool.h chooses
+/// them.
 Order chosen_order(const Ranker &ranker, const RankedTask &task, bool compiled) {
   const Ranker::Rows rows = ranker.rows(task.facts);
   Order open =

@@ -1,5 +1,6 @@
-// Report on a ranker by replays: shares of the best recorded speedup beside search, table and learned policies, on
-// held-out tasks and with each family left out; agreement of the order; whether intervals hold. Thread: any.
+// Report on a ranker by replays: shares of the best recorded speedup beside search, table and
+// learned policies, on held-out tasks and with each family left out; agreement of the order;
+// whether intervals hold. Thread: any.
 #pragma once
 
 #include "trainer/ranker/replay.h"
@@ -11,7 +12,8 @@ namespace warpwright::trainer {
 
 /// Scores of a policy's sessions by task, as `eval` logged them.
 using Sessions = std::map<std::string, std::map<std::string, std::vector<std::vector<double>>>>;
-/// Reads the sessions of a log (stages/run_log.h), packed or not. Errors: as unpacking; an invalid line.
+/// Reads the sessions of a log (stages/run_log.h), packed or not. Errors: as unpacking; an invalid
+/// line.
 Result<Sessions> read_sessions(const std::string &path);
 
 struct ReportInput {

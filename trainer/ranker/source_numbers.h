@@ -1,4 +1,5 @@
-// Counts of a device source's words, as features: loops, calls by cost, operators, arithmetic. Thread: any.
+// Counts of a device source's words, as features: loops, calls by cost, operators, arithmetic.
+// Thread: any.
 #pragma once
 
 #include <string>

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kDigits = 16;
 
-/// Length of the text literal at the start of `rest`; 0: there is none. Python's may have three quotes.
+/// Length of the text literal at the start of `rest`; 0: there is none. Python's may have three
+/// quotes.
 std::size_t literal_length(std::string_view rest, bool python) {
   const char quote = rest.front();
   if (quote != '"' && !(python && quote == '\''))
@@ -53,7 +54,8 @@ std::string without_texts(std::string_view source, bool python) {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Names of functions and classes that the source defines: a name behind a type, `def` or `class`, before a bracket.
+/// Names of functions and classes that the source defines: a name behind a type, `def` or `class`,
+/// before a bracket.
 std::set<std::string> defined_names(std::string_view text) {
   static const std::set<std::string, std::less<>> kBefore{
       "void", "class", "def",      "struct", "bool", "char", "short", "int",

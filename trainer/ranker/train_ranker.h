@@ -1,4 +1,5 @@
-// Training of a ranker from recorded tasks. The same tasks and seed give the same bits. Thread: any.
+// Training of a ranker from recorded tasks. The same tasks and seed give the same bits. Thread:
+// any.
 #pragma once
 
 #include "trainer/ranker/boosting.h"
@@ -17,8 +18,8 @@ struct RankerTraining {
 RankerWeights train_ranker(const std::vector<const RankedTask *> &tasks,
                            const RankerTraining &training = {});
 
-/// Expected logarithm of a speedup over the unchanged source, without trees: the mean of a list of moves where it has
-/// records, else of its moves. The baseline "table of moves".
+/// Expected logarithm of a speedup over the unchanged source, without trees: the mean of a list of
+/// moves where it has records, else of its moves. The baseline "table of moves".
 class MoveTable {
 public:
   explicit MoveTable(const std::vector<const RankedTask *> &tasks);

@@ -12,7 +12,8 @@ int depth_below(std::span<const TreeNode> tree, std::size_t node) {
   return 1 + std::max(depth_below(tree, tree[node].left), depth_below(tree, tree[node].left + 1u));
 }
 
-/// Number of the tree's nodes, each reached once; nullopt if it is no tree. Iterative, because files are not trusted.
+/// Number of the tree's nodes, each reached once; nullopt if it is no tree. Iterative, because
+/// files are not trusted.
 bool is_tree(std::span<const TreeNode> tree, std::size_t features) {
   std::vector<bool> is_child(tree.size());
   for (std::size_t i = 0; i < tree.size(); ++i) {

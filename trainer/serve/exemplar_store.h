@@ -1,7 +1,8 @@
-// Tried versions of each task, shared by all episodes of a service, so that later prompts show what earlier answers
-// found.
+// Tried versions of each task, shared by all episodes of a service, so that later prompts show
+// what earlier answers found.
 //
-// They come from the answers of all clients, from records, and from the trajectories of earlier runs. Thread: any.
+// They come from the answers of all clients, from records, and from the trajectories of earlier
+// runs. Thread: any.
 #pragma once
 
 #include "support/exclusive.h"

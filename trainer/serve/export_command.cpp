@@ -82,7 +82,8 @@ std::vector<Json> chat_lines(const std::vector<Example> &examples, const ExportO
   return lines;
 }
 
-/// For each prompt with answers of different scores: the best against each worse one, at most `best` pairs.
+/// For each prompt with answers of different scores: the best against each worse one, at most
+/// `best` pairs.
 std::vector<Json> pair_lines(const std::vector<Example> &examples, const ExportOptions &options) {
   std::map<std::string, std::vector<const Example *>> of_prompt;
   for (const Example &example : examples)

@@ -1,5 +1,5 @@
-// Queue of work of several clients on a few threads: clients take turns, so one with a thousand waiting steps delays
-// another by one step. Thread: any.
+// Queue of work of several clients on a few threads: clients take turns, so one with a thousand
+// waiting steps delays another by one step. Thread: any.
 #pragma once
 
 #include "support/exclusive.h"

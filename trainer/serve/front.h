@@ -1,8 +1,8 @@
 // The service's listener: who may come in, and which protocol a path belongs to.
 //
-// A client shows its token in the header Authorization, or, where it can send no header (OpenEnv's client), before the
-// path: /t/TOKEN/ws. Without a token file only this machine is served, and no page of a browser. Paths are not logged.
-// Thread: the strand.
+// A client shows its token in the header Authorization, or, if it cannot send headers (as
+// OpenEnv's client), before the path: /t/TOKEN/ws. Without a token file only this machine is
+// served, and no page of a browser. Paths are not logged. Thread: the strand.
 #pragma once
 
 #include "runner/net/token.h"

@@ -1,4 +1,5 @@
-// One answer of a client, judged: decoded, checked against its task, and measured. Thread: any; calls block.
+// One answer of a client, judged: decoded, checked against its task, and measured. Thread: any;
+// calls block.
 #pragma once
 
 #include "trainer/serve/action.h"

@@ -1,7 +1,8 @@
-// Observations of the environment as JSON: what a client learns of its task and of its answer's verdict.
+// Observations of the environment as JSON: what a client learns of its task and of its answer's
+// verdict.
 //
-// Unknown values are absent, never 0. docs/environment.md lists the members; /schema gives them as JSON schema.
-// Thread: any.
+// Unknown values are absent, never 0. docs/environment.md lists the members; /schema gives them
+// as JSON schema. Thread: any.
 #pragma once
 
 #include "trainer/serve/judging.h"

@@ -1,4 +1,5 @@
 #include "trainer/serve/openenv.h"
+#include "support/version.h"
 
 #include "trainer/serve/message.h"
 #include "trainer/serve/observation.h"
@@ -18,7 +19,7 @@ constexpr const char *kDescription =
 Json metadata() {
   return {{"name", kName},
           {"description", kDescription},
-          {"version", WARPWRIGHT_VERSION},
+          {"version", version()},
           {"documentation_url", "https://warpwright.dev/docs/environment"}};
 }
 
@@ -29,7 +30,7 @@ Json open_api() {
     return Json{{method, {{"summary", summary}, {"responses", {{"200", {{"description", "OK"}}}}}}}};
   };
   return {{"openapi", "3.1.0"},
-          {"info", {{"title", kName}, {"version", WARPWRIGHT_VERSION}, {"description", kDescription}}},
+          {"info", {{"title", kName}, {"version", version()}, {"description", kDescription}}},
           {"paths",
            {{"/health", path("get", "Health")},
             {"/metadata", path("get", "Metadata")},
@@ -81,8 +82,7 @@ bool OpenEnv::handle(const http::Request &request, const std::string &path, cons
     return false;
   const auto body = parse_message(request.body.empty() ? "{}" : request.body);
   if (!body || !body->is_object()) {
-    send_json(answer, 422,
-              refusal("", body ? Error{"the body is not an object", ""} : body.error()));
+    send_json(answer, 422, refusal("", body ? Error{"the body is not an object", ""} : body.error()));
     return true;
   }
   if (is_tasks)

@@ -1,5 +1,5 @@
-// The protocol of OpenEnv (github.com/meta-pytorch/OpenEnv, core/env_server, version 0.3): a WebSocket /ws for each
-// session, and HTTP for what stands alone.
+// The protocol of OpenEnv (github.com/meta-pytorch/OpenEnv, core/env_server, version 0.3): a
+// WebSocket /ws for each session, and HTTP for what stands alone.
 //
 //   GET  /health /metadata /schema /openapi.json /state /list_environments /warpwright/splits
 //   POST /warpwright/tasks /warpwright/num_tasks /warpwright/task
@@ -7,9 +7,9 @@
 //   /ws  in  {"type": "reset" | "step" | "state" | "close", "data"}
 //        out {"type": "observation", "data": {"observation", "reward", "done"}}, {"type": "state", "data"},
 //            {"type": "error", "data": {"message", "code", ..}}
-// Beyond OpenEnv: `reset` has "resume", a step is named by its action's metadata.request_id, and over HTTP an episode
-// of /reset goes on with /step {"episode_id"}. Without one, /step {"task_id"} is a verdict on its own.
-// Thread: the strand.
+// Beyond OpenEnv: `reset` has "resume", a step is named by its action's metadata.request_id, and
+// over HTTP an episode of /reset goes on with /step {"episode_id"}. Without one, /step
+// {"task_id"} is a verdict on its own. Thread: the strand.
 #pragma once
 
 #include "support/http/http_server.h"

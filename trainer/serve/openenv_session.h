@@ -1,4 +1,5 @@
-// One WebSocket of OpenEnv's protocol (openenv.h): messages in, one answer for each, in order. Thread: the strand.
+// One WebSocket of OpenEnv's protocol (openenv.h): messages in, one answer for each, in order.
+// Thread: the strand.
 #pragma once
 
 #include "support/http/http_server.h"

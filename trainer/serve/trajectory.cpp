@@ -1,6 +1,7 @@
 #include "trainer/serve/trajectory.h"
 
 #include "support/words.h"
+#include "support/version.h"
 #include "trainer/records/unpacked.h"
 #include "trainer/serve/message.h"
 
@@ -29,7 +30,7 @@ Result<void> TrajectoryLog::open(const std::string &folder) {
 Result<void> TrajectoryLog::write(nlohmann::json line) {
   line[kFormatMember] = kFormat;
   line["time"] = utc_now();
-  line["version"] = WARPWRIGHT_VERSION;
+  line["version"] = version();
   const std::string text = message_text(line) + "\n";
   return file_.with([&](std::ofstream &file) -> Result<void> {
     file << text << std::flush;

@@ -1,14 +1,15 @@
 // Log of a service's steps as JSON lines, and its reader. Each line stands alone:
 //
 //   {"warpwright_trajectory": 1, "time", "version", "client", "episode", "turn", "turns", "done",
-//    "task", "family", "language", "split", "messages": [{"role", "content"}], "prompt_hash",
-//    "action": {..}, "content": text, "request_id", "usage",
-//    "moves": [..] or "plan": {..}, "measured": bool, "verdict": {..}, "refused": {"kind", "reason"},
-//    "failed_check", "reward", "reward_rule", "reward_version",
-//    "host_code", "hashes": {"task", "plan", "source"}, "device", "driver"}
-// `messages` is the prompt, `content` the model's answer, `verdict` the recorded part (records/measured_json.h),
-// `hashes.source` the shape of the task's source (ranker/source_shape.h), by which benchmarks are excluded. Unknown
-// members are absent; a reward that says nothing is absent. Thread: any.
+//    "task", "family", "language", "split", "prompt_hash", "request_id", "usage", "measured",
+//    "messages": [{"role", "content"}], "action": {..}, "content", "moves" or "plan",
+//    "refused": {"kind", "reason"}, "failed_check", "verdict": {..}, "reward", "reward_rule",
+//    "reward_version", "host_code", "hashes": {"task", "plan", "source"}, "device", "driver"}
+//
+// `messages` is the prompt and `content` the model's answer. `verdict` is the recorded part
+// (records/measured_json.h). `hashes.source` is the shape of the task's source
+// (ranker/source_shape.h), by which benchmarks are excluded. Unknown members are absent; a reward
+// that says nothing is absent. Thread: any.
 #pragma once
 
 #include "support/exclusive.h"

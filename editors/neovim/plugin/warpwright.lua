@@ -20,7 +20,10 @@ end
 
 define('Optimize', { nargs = '?', bang = true, complete = 'kernels', desc = 'Search faster versions; ! for all kernels' })
 define('Cancel', { nargs = '?', complete = 'kernels', desc = 'Stop an optimization' })
-define('Preview', { nargs = '?', complete = 'kernels', desc = 'Show a verified variant as a diff' })
+define('Review', { nargs = '?', complete = 'kernels', desc = 'Show a verified variant as a diff' })
+define('Details', { nargs = '?', complete = 'kernels', desc = 'Show measurements, counters and all that was tried' })
+define('Code', { nargs = '?', complete = 'kernels', desc = 'Show source and machine code side by side' })
+define('Profile', { nargs = '?', complete = 'kernels', desc = 'Read hardware counters of the best variant' })
 define('Apply', { nargs = '?', bang = true, complete = 'kernels', desc = 'Write a verified variant; ! for the best one' })
 define('ApplyInPlace', { nargs = '?', complete = 'kernels', desc = "Write a module's variant into its forward" })
 define('InsertFacts', { nargs = '?', complete = 'kernels', desc = 'Insert the comment that asks for facts' })

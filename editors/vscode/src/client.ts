@@ -1,14 +1,13 @@
-// The language client: starts the server, says what became of it, and bends some answers to VS Code's ways: the lightbulb also offers to
-// compare, 'apply' of a lens shows the variant first, and in a workspace that is not
-// trusted a click offers to trust it.
+// The language client: starts the server, says what became of it, and shows some answers in VS Code's ways: a review is a diff, the
+// details are a panel, and in a workspace that is not trusted a click offers to trust it.
 import * as vscode from 'vscode';
 import {
   CloseAction, CloseHandlerResult, ErrorAction, ErrorHandler, ErrorHandlerResult, ExecuteCommandRequest, LanguageClient, Middleware,
   State, WorkDoneProgress,
 } from 'vscode-languageclient/node';
-import { Changed, KernelReference, kApply, kCancel, kOptimize, OptimizeResult, speedupText } from './protocol';
-import { Diagnostics } from './diagnostics';
-import { findServer } from './server_path';
+import { Changed, KernelReference, kCancel, kDetails, kOptimize, kProfile, kReview, OptimizeResult, speedupText } from './protocol';
+import { linkToPages, registerRulePages } from './diagnostics';
+import { findServer, serverOptions } from './server_path';
 import { openSettings, Settings } from './settings';
 
 const kMaxRestarts = 4;
@@ -17,7 +16,9 @@ const kRestartWindowMs = 3 * 60_000;
 /** What the client's answers call back into. */
 export interface Hooks {
   /** Shows a variant beside the code. */
-  compare(reference: KernelReference): Promise<void>;
+  review(reference: KernelReference): Promise<void>;
+  /** Shows the measurements and the machine code of a kernel. */
+  details(reference: KernelReference): Promise<void>;
   /** Kernels, measurements or the runner may have changed. */
   changed(): void;
 }
@@ -66,15 +67,15 @@ function keyOf(reference: KernelReference): string {
 
 export class Server {
   readonly log: vscode.OutputChannel;
-  private readonly diagnostics: Diagnostics;
   private client: LanguageClient | undefined;
+  private starting: Promise<void> | undefined;
   private isStopping = false;
   private lastToken = 0;
   private readonly cancelled = new Set<string>(); ///< kernels whose optimization the user ended
 
   constructor(private readonly context: vscode.ExtensionContext, private readonly settings: Settings, private readonly hooks: Hooks) {
     this.log = redacting(vscode.window.createOutputChannel('Warpwright'), settings);
-    this.diagnostics = new Diagnostics(context);
+    registerRulePages(context);
     context.subscriptions.push(this.log);
   }
 
@@ -85,13 +86,23 @@ export class Server {
     return this.client;
   }
 
-  async start(): Promise<void> {
+  get wasStarted(): boolean {
+    return this.starting !== undefined;
+  }
+
+  /** Starts the server unless it was started before. */
+  ensureStarted(): Promise<void> {
+    this.starting ??= this.start();
+    return this.starting;
+  }
+
+  private async start(): Promise<void> {
     this.isStopping = false;
     const found = findServer(this.context);
     if ('problem' in found)
       return this.reportProblem(found.problem);
     const initial = await this.settings.forServer();
-    const client = new LanguageClient('warpwright', 'Warpwright', { command: found.path, args: ['lsp'] }, {
+    const client = new LanguageClient('warpwright', 'Warpwright', { command: found.path, args: serverOptions().args, options: { env: serverOptions().env } }, {
       documentSelector: ['cuda-cpp', 'cuda', 'python', 'cpp'].flatMap((language) => [
         { scheme: 'file', language }, { scheme: 'untitled', language },
       ]),
@@ -104,7 +115,10 @@ export class Server {
       markdown: { supportHtml: false },
     });
     client.registerFeature({
-      fillClientCapabilities: (capabilities) => { capabilities.experimental = { ...capabilities.experimental, warpwright: { changed: true, questions: true } }; },
+      fillClientCapabilities: (capabilities) => {
+        capabilities.experimental = { ...capabilities.experimental, warpwright: { changed: true, questions: true } };
+        delete capabilities.textDocument?.diagnostic; // published ones arrive without a request
+      },
       initialize: () => undefined,
       getState: () => ({ kind: 'static' }),
       clear: () => undefined,
@@ -126,6 +140,7 @@ export class Server {
 
   async stop(): Promise<void> {
     this.isStopping = true;
+    this.starting = undefined;
     const client = this.client;
     this.client = undefined;
     try {
@@ -137,7 +152,7 @@ export class Server {
 
   async restart(): Promise<void> {
     await this.stop();
-    await this.start();
+    await this.ensureStarted();
   }
 
   /** Tells the server to ask for its settings again. */
@@ -152,8 +167,8 @@ export class Server {
     return this.running.sendRequest(ExecuteCommandRequest.type, { command, arguments: [reference] });
   }
 
-  /** Optimizes a kernel and reports where it is. @return nothing when it was cancelled */
-  async optimize(reference: KernelReference, progress: (message: string, percentage: number) => void, cancel: vscode.CancellationToken):
+  /** Optimizes or profiles a kernel and reports where it is. @return nothing when it was cancelled */
+  async runJob(command: string, reference: KernelReference, progress: (message: string, percentage: number) => void, cancel: vscode.CancellationToken):
     Promise<OptimizeResult | undefined> {
     const client = this.running;
     const workDoneToken = `optimize-${++this.lastToken}`;
@@ -162,7 +177,7 @@ export class Server {
         progress(value.message ?? '', value.percentage ?? 0);
     });
     try {
-      return await client.sendRequest(ExecuteCommandRequest.type, { command: kOptimize, arguments: [reference], workDoneToken }, cancel);
+      return await client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [reference], workDoneToken }, cancel);
     } catch (error) {
       if (cancel.isCancellationRequested || !client.isRunning() || client !== this.client)
         return undefined; // cancelled; or the server ended, which is said once
@@ -192,7 +207,7 @@ export class Server {
     this.log.appendLine(problem);
     void vscode.window.showErrorMessage(problem, 'Open Settings', 'Show Log').then((answer) => {
       if (answer === 'Open Settings')
-        void openSettings('warpwright.path');
+        void openSettings('warpwright.server.path');
       else if (answer === 'Show Log')
         this.log.show();
     });
@@ -201,12 +216,11 @@ export class Server {
   private middleware(): Middleware {
     return {
       workspace: {
-        configuration: async (params) => Promise.all(params.items.map((item) => (item.section === 'warpwright' ? this.settings.forServer() : null))),
+        configuration: async (params) => Promise.all(params.items.map((item) => (item.section === 'warpwright' ? this.settings.forServer(item.scopeUri ? vscode.Uri.parse(item.scopeUri) : undefined) : null))),
       },
-      handleDiagnostics: (uri, diagnostics, next) => this.diagnostics.handle(uri, diagnostics, next),
-      provideCodeActions: async (document, range, context, token, next) => {
-        const actions = await next(document, range, context, token);
-        return actions?.flatMap((action) => [action, ...comparison(action)]);
+      handleDiagnostics: (uri, diagnostics, next) => {
+        linkToPages(diagnostics);
+        next(uri, diagnostics);
       },
       executeCommand: (command, args, next) => this.runCommand(command, args as KernelReference[], () => next(command, args)),
     };
@@ -214,18 +228,22 @@ export class Server {
 
   /** Of lenses and actions. */
   private async runCommand(command: string, [reference]: KernelReference[], next: () => unknown): Promise<unknown> {
-    if (command === kOptimize && !vscode.workspace.isTrusted)
+    const runs = command === kOptimize || command === kProfile;
+    if (runs && !vscode.workspace.isTrusted)
       return askForTrust();
-    if (command === kApply && this.settings.get('previewBeforeApply', true))
-      return this.hooks.compare(reference);
+    if (command === kReview)
+      return this.hooks.review(reference);
+    if (command === kDetails)
+      return this.hooks.details(reference);
     this.noteCancel(command, reference);
-    if (command !== kOptimize)
+    if (!runs)
       return next();
+    const doing = command === kProfile ? 'profiling' : 'optimizing';
     const result = await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title: `Warpwright: optimizing ${reference.kernel}`, cancellable: true },
+      { location: vscode.ProgressLocation.Notification, title: `Warpwright: ${doing} ${reference.kernel}`, cancellable: true },
       (progress, token) => {
         let reported = 0;
-        return this.optimize(reference, (message, percentage) => {
+        return this.runJob(command, reference, (message, percentage) => {
           progress.report({ message, increment: Math.max(0, percentage - reported) });
           reported = Math.max(reported, percentage);
         }, token);
@@ -245,6 +263,11 @@ export class Server {
 
   /** What came of an optimization, for a user who looks elsewhere by now. */
   private async tell(reference: KernelReference, result: OptimizeResult): Promise<void> {
+    if (result.profile) {
+      if (await vscode.window.showInformationMessage(`Warpwright: ${result.kernel}, ${result.profile}.`, 'Show') === 'Show')
+        await this.hooks.details({ uri: reference.uri, kernel: reference.kernel });
+      return;
+    }
     if (result.tried === 0) {
       if (await vscode.window.showInformationMessage(`Warpwright: no variant of ${result.kernel} was tried.`, 'Show Log') === 'Show Log')
         this.log.show();
@@ -257,19 +280,9 @@ export class Server {
     const text = result.keep ? `Warpwright: ${result.kernel}, ${result.keep}.`
       : result.best ? `Warpwright: ${result.kernel}, best verified ${speedupText(result.best)}.`
       : `Warpwright: ${result.verified} of ${result.tried} variants of ${result.kernel} verified, none measured as faster.`;
-    if (await vscode.window.showInformationMessage(text, 'Compare') === 'Compare')
-      await this.hooks.compare({ uri: reference.uri, kernel: reference.kernel });
+    if (await vscode.window.showInformationMessage(text, 'Review') === 'Review')
+      await this.hooks.review({ uri: reference.uri, kernel: reference.kernel });
   }
-}
-
-/** "Compare with verified variant" beside an action that applies one. */
-function comparison(action: vscode.Command | vscode.CodeAction): vscode.CodeAction[] {
-  const data = (action as { data?: { command?: string; reference?: KernelReference } }).data;
-  if (data?.command !== kApply || !data.reference)
-    return [];
-  const result = new vscode.CodeAction(action.title.replace(/^Apply /, 'Compare with '), vscode.CodeActionKind.RefactorRewrite);
-  result.command = { title: result.title, command: 'warpwright.kernel.compare', arguments: [data.reference] };
-  return [result];
 }
 
 async function askForTrust(): Promise<void> {

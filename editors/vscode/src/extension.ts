@@ -2,8 +2,11 @@
 // applied and what is said of it are the server's.
 import * as vscode from 'vscode';
 import { Server } from './client';
+import { Details } from './details';
 import { KernelsView, Target } from './kernels_view';
 import { Pages } from './pages';
+import { Kernel, KernelReference, kProfile } from './protocol';
+import { whenNeeded } from './quiet_start';
 import { Runners } from './runners';
 import { openSettings, Settings } from './settings';
 import { Variants } from './variants';
@@ -14,6 +17,7 @@ let server: Server | undefined;
 function command(name: string, run: (target: Target) => unknown): vscode.Disposable {
   return vscode.commands.registerCommand(name, async (target: Target) => {
     try {
+      await server?.ensureStarted();
       await run(target);
     } catch (error) {
       void vscode.window.showErrorMessage(`Warpwright: ${error instanceof Error ? error.message : error}`);
@@ -35,7 +39,8 @@ async function openExample(context: vscode.ExtensionContext): Promise<void> {
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const settings = new Settings(context.secrets);
   const started: Server = new Server(context, settings, {
-    compare: (reference): Promise<void> => variants.compare(reference),
+    review: (reference): Promise<void> => variants.review(reference),
+    details: (reference): Promise<void> => details.show(reference),
     changed: () => {
       kernels.refresh();
       runners.refresh();
@@ -47,21 +52,21 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const runners = new Runners(started, settings, context);
   const pages = new Pages(started, settings, context);
   const hasVariant = (kernel: { variants: unknown[] }) => kernel.variants.length > 0;
-  const compare = async (target: Target) => {
-    const reference = await kernels.referenceOf(target, 'compare', hasVariant);
+  const details: Details = new Details(started, context);
+  /** A command on a kernel that is named, at the cursor, or chosen. */
+  const onKernel = (what: string, suits: (kernel: Kernel) => boolean, run: (reference: KernelReference) => unknown) => async (target: Target) => {
+    const reference = await kernels.referenceOf(target, what, suits);
     if (reference)
-      await variants.compare(reference);
+      await run(reference);
   };
 
   context.subscriptions.push(
     command('warpwright.kernel.optimize', (target) => kernels.optimize(target)),
     command('warpwright.kernel.cancel', (target) => kernels.cancel(target)),
-    command('warpwright.kernel.compare', compare),
-    command('warpwright.kernel.apply', async (target) => {
-      const reference = await kernels.referenceOf(target, 'apply a variant to', hasVariant);
-      if (reference)
-        await variants.apply(reference, settings.get('previewBeforeApply', true));
-    }),
+    command('warpwright.kernel.review', onKernel('review', hasVariant, (reference) => variants.review(reference))),
+    command('warpwright.kernel.apply', onKernel('apply a variant to', hasVariant, (reference) => variants.apply(reference))),
+    command('warpwright.kernel.details', onKernel('explain', () => true, (reference) => details.show(reference))),
+    command('warpwright.kernel.profile', onKernel('profile', hasVariant, (reference) => vscode.commands.executeCommand(kProfile, reference))),
     command('warpwright.kernel.reveal', (target) => kernels.reveal(target)),
     command('warpwright.kernels.optimizeAll', () => kernels.optimizeAll()),
     command('warpwright.kernels.refresh', () => kernels.forgetFiles()),
@@ -80,17 +85,17 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.pushSettings()),
     context.secrets.onDidChange(() => started.pushSettings()),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (event.affectsConfiguration('warpwright.path'))
-        await started.restart();
-      else if (event.affectsConfiguration('warpwright'))
+      if (['path', 'server'].some((name) => event.affectsConfiguration(`warpwright.${name}`))) {
+        if (started.wasStarted)
+          await started.restart();
+      } else if (event.affectsConfiguration('warpwright'))
         await started.pushSettings();
       if (event.affectsConfiguration('warpwright.kernels') || event.affectsConfiguration('files.exclude') || event.affectsConfiguration('search.exclude'))
         kernels.forgetFiles();
       runners.refresh();
     }),
   );
-  await started.start();
-  runners.refresh();
+  context.subscriptions.push(whenNeeded(() => void started.ensureStarted().then(() => runners.refresh())));
 }
 
 export async function deactivate(): Promise<void> {

@@ -96,6 +96,7 @@ export class KernelsView implements vscode.TreeDataProvider<Node> {
       if (['file', 'untitled'].includes(document.uri.scheme) && /^(cuda|cuda-cpp|python|cpp)$/.test(document.languageId))
         uris.add(document.uri.toString());
     try {
+      await this.server.ensureStarted();
       const { kernels } = await this.server.running.sendRequest(KernelsRequest, { uris: [...uris] });
       const place = new Map([...uris].map((uri, index) => [uri, index])); // the answer has open files first; rows shall stay where they are
       this.kernels = kernels.sort((one, other) => (place.get(one.uri) ?? uris.size) - (place.get(other.uri) ?? uris.size));
@@ -152,8 +153,8 @@ export class KernelsView implements vscode.TreeDataProvider<Node> {
         progress.report({ message: where, increment: index ? 100 / kernels.length : 0 });
         try {
           await vscode.workspace.openTextDocument(vscode.Uri.parse(kernel.uri));
-          const result = await this.server.optimize(
-            { uri: kernel.uri, kernel: kernel.kernel }, (message) => progress.report({ message: `${where}: ${message}` }), token);
+          const result = await this.server.runJob(
+            kOptimize, { uri: kernel.uri, kernel: kernel.kernel }, (message) => progress.report({ message: `${where}: ${message}` }), token);
           faster += result?.best ? 1 : 0;
           verified += result?.verified ? 1 : 0;
         } catch (error) {
@@ -236,6 +237,6 @@ function variantItem(kernel: Kernel, variant: Variant): vscode.TreeItem {
   item.tooltip = `${moves}\n${variant.speedup ? speedupText(variant.speedup) : item.description}\n${variant.device}, ${variant.date}`;
   item.iconPath = new vscode.ThemeIcon(variant.speedup ? 'zap' : 'verified');
   item.contextValue = 'variant';
-  item.command = { title: 'Compare', command: 'warpwright.kernel.compare', arguments: [{ uri: kernel.uri, kernel: kernel.kernel, plan: variant.plan }] };
+  item.command = { title: 'Review', command: 'warpwright.kernel.review', arguments: [{ uri: kernel.uri, kernel: kernel.kernel, plan: variant.plan }] };
   return item;
 }

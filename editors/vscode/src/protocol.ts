@@ -41,12 +41,31 @@ export interface Kernel {
   variants: Variant[];
 }
 
+/** A waiting or running job of this session. */
+export interface Job {
+  kernel: string;
+  queued: boolean;
+  text: string;
+}
+
 export interface Runner {
   state: 'unknown' | 'connecting' | 'ready' | 'failed' | 'untrusted';
   label: string;
   message: string;
   devices: { kind: string; name: string; detail: string }[];
   notes: string[];
+  jobs: Job[];
+}
+
+/** PTX and machine code of one side beside its source. */
+export interface MachineCode {
+  source: string;
+  ptx: string;
+  /** Of nvdisasm; empty: `missing` says why. */
+  sass: string;
+  missing: string;
+  /** [address, line of PTX, line of source], lines from 1. */
+  rows: [number, number, number][];
 }
 
 /** What the command warpwright.optimize answers. */
@@ -57,6 +76,8 @@ export interface OptimizeResult {
   best: Speedup | null;
   /** "keep torch.compile: ...", where PyTorch's own code is faster than the best verified plan. */
   keep?: string;
+  /** Of the command warpwright.profile: what came of it. */
+  profile?: string;
 }
 
 export const KernelsRequest = new RequestType<{ uris?: string[] }, { kernels: Kernel[] }, void>('warpwright/kernels');
@@ -64,11 +85,18 @@ export const VariantRequest = new RequestType<KernelReference, { text: string; v
 export const RunnerRequest = new RequestType<{ again?: boolean }, Runner, void>('warpwright/runner');
 export const TestRunnerRequest = new RequestType<{ url: string }, Runner, void>('warpwright/testRunner');
 export const ReportRequest = new RequestType<{ uris?: string[] }, { html: string; kernels: number }, void>('warpwright/report');
+/** `roofline` is SVG, or empty where times or rates are unknown. */
+export const DetailsRequest = new RequestType<KernelReference, { roofline: string; before: MachineCode; after: MachineCode }, void>('warpwright/details');
+/** Of LSP 3.18. */
+export const TextDocumentContentRequest = new RequestType<{ uri: string }, { text: string }, void>('workspace/textDocumentContent');
 export const Changed = new NotificationType<Record<string, never>>('warpwright/changed');
 
 export const kOptimize = 'warpwright.optimize';
 export const kCancel = 'warpwright.cancel';
 export const kApply = 'warpwright.apply';
+export const kReview = 'warpwright.review';
+export const kDetails = 'warpwright.details';
+export const kProfile = 'warpwright.profile';
 
 /** "2.31x [2.27, 2.35] on NVIDIA H200" */
 export function speedupText(speedup: Speedup): string {

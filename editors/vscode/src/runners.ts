@@ -3,7 +3,7 @@
 import * as os from 'os';
 import * as vscode from 'vscode';
 import { Server } from './client';
-import { Runner, RunnerRequest, TestRunnerRequest } from './protocol';
+import { Job, Runner, RunnerRequest, TestRunnerRequest } from './protocol';
 import { Settings, urlWithToken } from './settings';
 import { sshHosts } from './ssh_hosts';
 
@@ -157,30 +157,37 @@ export class Runners {
     try {
       runner = await this.server.running.sendRequest(RunnerRequest, {});
     } catch {
-      this.show('$(circle-slash) Warpwright', "Warpwright's server is not running", true);
+      this.item.hide(); // it starts with the first file that has a kernel; a failure is reported elsewhere
       return;
     }
     const device: string = this.settings.get('device', '');
     const best = runner.devices.find((item) => !device || item.kind === device.split(':')[0]);
+    const jobs = jobsText(runner.jobs);
     if (runner.state === 'failed')
-      this.show('$(warning) Warpwright runner', `The runner ${runner.label} cannot be used.\n\n${sentence(runner.message)}`, true);
+      this.show('$(warning) Warpwright runner', `The runner ${runner.label} cannot be used.\n\n${sentence(runner.message)}`);
     else if (runner.state === 'untrusted')
-      this.show('$(shield) Warpwright', 'This workspace is not trusted: kernels are analysed, nothing is built or run', false);
+      this.show('$(shield) Warpwright', 'This workspace is not trusted: kernels are analyzed, nothing is built or run');
     else if (runner.state === 'ready')
-      this.show(`$(server) ${best?.kind === 'cpu' ? 'CPU backend' : best?.name ?? 'no device'}`,
-        [`Warpwright's runner, ${runner.label}`, ...runner.devices.map((item) => `${item.name}: ${item.detail}`), ...runner.notes].join('\n\n'), false);
+      this.show(`${jobs ? '$(sync~spin)' : '$(server)'} ${best?.kind === 'cpu' ? 'CPU backend' : best?.name ?? 'no device'}${jobs && `: ${jobs}`}`,
+        [`Warpwright's runner, ${runner.label}`, ...runner.devices.map((item) => `${item.name}: ${item.detail}`), ...runner.notes].join('\n\n'));
     else if (runner.state === 'unknown')
-      this.show('$(server) Warpwright', `Warpwright's runner, ${runner.label}: it is asked when you optimize. Click to choose or to test one`, false);
+      this.show('$(server) Warpwright', `Warpwright's runner, ${runner.label}: it is contacted when you optimize. Click to choose or to test one`);
     else
-      this.show('$(sync~spin) Warpwright', `Warpwright's runner, ${runner.label || 'on this machine'}: ${runner.state}`, false);
+      this.show('$(sync~spin) Warpwright', `Warpwright's runner, ${runner.label || 'on this machine'}: ${runner.state}`);
   }
 
-  private show(text: string, tooltip: string, isWarning: boolean): void {
+  private show(text: string, tooltip: string): void {
     this.item.text = text;
     this.item.tooltip = tooltip;
-    this.item.backgroundColor = isWarning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     this.item.show();
   }
+}
+
+/** "saxpy, variant 3 of 20 (measuring), 2 waiting"; empty: nothing runs. */
+function jobsText(jobs: Job[]): string {
+  const waiting = jobs.filter((job) => job.queued).length;
+  const running = jobs.filter((job) => !job.queued).map((job) => `${job.kernel}, ${job.text}`);
+  return [...running, ...(waiting ? [`${waiting} waiting`] : [])].join(', ');
 }
 
 /** "HOST:PORT" or a URL of a kind that is understood; nothing that holds a token. */

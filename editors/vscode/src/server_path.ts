@@ -1,4 +1,4 @@
-// Which `warpwright` is started: the setting's, the one that came with the extension, or the one on the PATH.
+// Which `warpwright` is started, and how: the setting's, the one that came with the extension, or the one on the PATH.
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
@@ -21,17 +21,25 @@ function onPath(name: string): string | undefined {
 }
 
 export function findServer(context: vscode.ExtensionContext): ServerPath {
-  const wanted = vscode.workspace.getConfiguration('warpwright').get('path', '').trim().replace(/^~(?=\/)/, os.homedir());
+  const settings = vscode.workspace.getConfiguration('warpwright');
+  const name = settings.get('server.path', '').trim() ? 'server.path' : 'path';
+  const wanted = settings.get(name, '').trim().replace(/^~(?=\/)/, os.homedir());
   if (wanted.includes('/'))
-    return isExecutable(wanted) ? { path: wanted } : { problem: `The setting warpwright.path names '${wanted}', which is no executable file.` };
+    return isExecutable(wanted) ? { path: wanted } : { problem: `The setting warpwright.${name} names '${wanted}', which is not an executable file.` };
   if (wanted) {
     const found = onPath(wanted);
-    return found ? { path: found } : { problem: `The setting warpwright.path names '${wanted}', which is not on the PATH.` };
+    return found ? { path: found } : { problem: `The setting warpwright.${name} names '${wanted}', which is not on the PATH.` };
   }
   const bundled = context.asAbsolutePath('server/bin/warpwright');
   const found = isExecutable(bundled) ? bundled : onPath('warpwright');
   return found ? { path: found } : {
     problem: 'There is no warpwright on the PATH, and this extension came without one. ' +
-      'Install it, or set warpwright.path to the executable that `make demo` built (build/release/bin/warpwright).',
+      'Install it, or set warpwright.server.path to the executable that `make demo` built (build/release/bin/warpwright).',
   };
+}
+
+/** Arguments and environment of the server. */
+export function serverOptions(): { args: string[]; env: NodeJS.ProcessEnv } {
+  const settings = vscode.workspace.getConfiguration('warpwright');
+  return { args: ['lsp', ...settings.get<string[]>('server.args', [])], env: { ...process.env, ...settings.get<Record<string, string>>('server.env', {}) } };
 }

@@ -3,7 +3,8 @@
 import * as vscode from 'vscode';
 
 /** Settings that the server knows; the others are this client's own. */
-const serverSettings = ['runner', 'python', 'device', 'budget', 'maxVariants', 'policy', 'learn', 'disabledRules', 'hover', 'inlayHints', 'standalone'];
+const serverSettings = ['runner', 'python', 'device', 'budget', 'maxVariants', 'policy', 'learn', 'disabledRules', 'hover', 'inlayHints', 'codeLens', 'languages',
+  'syntaxDiagnostics', 'standalone'];
 
 export class Settings {
   /** The tokens that were handed out, to be kept out of logs. */
@@ -19,9 +20,9 @@ export class Settings {
     return vscode.workspace.getConfiguration('warpwright').update(name, value, vscode.ConfigurationTarget.Global);
   }
 
-  async forServer(): Promise<Record<string, unknown>> {
+  /** @param scope the document whose settings are wanted; absent: those of the window */
+  async forServer(scope?: vscode.Uri): Promise<Record<string, unknown>> {
     const result: Record<string, unknown> = { trusted: vscode.workspace.isTrusted };
-    const scope = vscode.window.activeTextEditor?.document.uri;
     for (const name of serverSettings)
       result[name] = this.get(name, undefined, scope);
     result.runner = await this.withToken(this.get('runner', ''));

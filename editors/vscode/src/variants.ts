@@ -28,7 +28,7 @@ export class Variants implements vscode.TextDocumentContentProvider {
   }
 
   /** Opens the diff of a variant; without a plan the best one. */
-  async compare(reference: KernelReference): Promise<void> {
+  async review(reference: KernelReference): Promise<void> {
     const uri = vscode.Uri.parse(reference.uri);
     const document = await vscode.workspace.openTextDocument(uri);
     const { text, version } = await this.server.running.sendRequest(VariantRequest, { ...reference, version: undefined });
@@ -41,10 +41,7 @@ export class Variants implements vscode.TextDocumentContentProvider {
     await vscode.commands.executeCommand('vscode.diff', uri, right, `${name} ↔ ${describe(variant)}`, { preview: true });
   }
 
-  /** Applies a variant, after a look at it where that is wanted. */
-  async apply(reference: KernelReference, preview: boolean): Promise<void> {
-    if (preview)
-      return this.compare(reference);
+  async apply(reference: KernelReference): Promise<void> {
     await vscode.window.showTextDocument(vscode.Uri.parse(reference.uri));
     await this.server.execute(kApply, reference);
   }

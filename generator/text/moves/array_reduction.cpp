@@ -86,7 +86,8 @@ const clang::VarDecl *compared_index(const source::IndexReader &form, const clan
   return source::variable_of(less->getLHS());
 }
 
-/// The sum in the form of a tree over `array[t] = i < n ? element : 0` and one atomicAdd of array[0].
+/// The sum in the form of a tree over `array[t] = i < n ? element : 0` and one atomicAdd of
+/// array[0].
 Result<Found> match_tree_and_atomic(const source::IndexReader &form) {
   const auto trees = find_trees(form);
   const source::KernelSource &source = form.source();

@@ -2,10 +2,10 @@
 // constants that the kernel relies on.
 //
 // If the block is a constant of the file (`#define BLOCK 256`) that only this kernel uses, its
-// definition changes. Otherwise its uses in this kernel and its launches become numbers. In a kernel
-// with `blockDim`, an equal number is unrelated unless shared arrays or `blockIdx.x * 256` rely on
-// it. The move is illegal when the grid must depend on the block but its text does not, and when the
-// block size is also a length of the data.
+// definition changes. Otherwise its uses in this kernel and its launches become numbers. In a
+// kernel with `blockDim`, an equal number is unrelated unless shared arrays or `blockIdx.x * 256`
+// rely on it. The move is illegal when the grid must depend on the block but its text does not, and
+// when the block size is also a length of the data.
 #include "generator/text/moves/move_kind.h"
 
 #include <algorithm>
@@ -100,7 +100,8 @@ Result<BlockUse> block_use(const source::KernelSource &source) {
   return use;
 }
 
-/// True if block and thread determine a thread's elements, so that the grid must change with the block.
+/// True if block and thread determine a thread's elements, so that the grid must change with the
+/// block.
 bool deals_by_block(const std::string &body, const std::string &axis) {
   return body.contains("blockDim." + axis) && body.contains("blockIdx." + axis) &&
          !body.contains("gridDim." + axis);

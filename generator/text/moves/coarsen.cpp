@@ -1,8 +1,9 @@
 // Move coarsen(factor): each thread computes several elements at a distance of one block, so that a
 // warp's accesses stay coalesced.
 //
-// A thread has more loads in flight, and fewer blocks start. Legal for a guarded element-wise kernel
-// without barriers or early exits in the work; for a kernel that loops over its grid, see unroll.
+// A thread has more loads in flight, and fewer blocks start. Legal for a guarded element-wise
+// kernel without barriers or early exits in the work; for a kernel that loops over its grid, see
+// unroll.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/guarded.h"

@@ -1,9 +1,11 @@
-// Move constant_arguments(NAME=VALUE, ...): integer arguments of the measured launch become constants of the compiler.
+// Move constant_arguments(NAME=VALUE, ...): integer arguments of the measured launch become
+// constants of the compiler.
 //
-// The kernel's body becomes a device function. The kernel calls it with the numbers where the arguments have these
-// values, and with the arguments elsewhere, so every launch stays right. With a number the compiler unrolls short loops,
-// divides by multiplying, and drops branches. The test is the same for all threads. Legal for kernels that loop up to
-// such an argument or divide by it; not for templates, and not where the values of the launch are not known.
+// The kernel's body becomes a device function. The kernel calls it with the numbers where the
+// arguments have these values, and with the arguments elsewhere, so every launch stays right. With
+// a number the compiler unrolls short loops, divides by multiplying, and drops branches. The test
+// is the same for all threads. Legal for kernels that loop up to such an argument or divide by it;
+// not for templates, and not where the values of the launch are not known.
 #include "generator/text/moves/move_kind.h"
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // Move fast_functions(kind): float functions by cheaper ones of the hardware.
 //
-// `powers`: pow with a small whole exponent becomes products, with 0.5 a square root; a / sqrt(b) becomes
-// a * rsqrt(b). `approximate`: expf, logf, sinf and the like become __expf, __logf, __sinf (CUDA C++ programming guide,
-// "Intrinsic functions"), whose error grows with the argument. Verification decides whether the result stays as accurate
-// as the reference; each kind is tried alone, so that one refusal does not cost the other.
+// `powers`: pow with a small whole exponent becomes products, with 0.5 a square root; a / sqrt(b)
+// becomes a * rsqrt(b). `approximate`: expf, logf, sinf and the like become __expf, __logf, __sinf
+// (CUDA C++ programming guide, "Intrinsic functions"), with an error that grows with the argument.
+// Verification decides whether the result stays as accurate as the reference; each kind is a
+// choice, so that one refusal does not cost the other.
 #include "generator/text/moves/move_kind.h"
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // Move privatize_histogram(bins): each block counts in shared memory and adds its counts to global
 // memory at the end.
 //
-// The first `bins` counters are private; others go to global memory as before. Only changed counters
-// are added, so the move need not know their number. Legal for a guarded kernel with one atomicAdd
-// of 4-byte values at an index that depends on data. The gain is largest together with grid_stride.
+// The first `bins` counters are private; others go to global memory as before. Only changed
+// counters are added, so the move need not know their number. Legal for a guarded kernel with one
+// atomicAdd of 4-byte values at an index that depends on data. The gain is largest together with
+// grid_stride.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/atomics.h"

@@ -1,12 +1,13 @@
-// Move register_accumulator(): an element of memory that a loop updates again and again is kept in a register.
+// Move register_accumulator(): an element of memory that a loop updates again and again is kept in
+// a register.
 //
 //   for (int k = 0; k < n; ++k)              float sum = out[i];
 //     out[i] += a[k] * b[k];         becomes   for (int k = 0; k < n; ++k) sum += a[k] * b[k];
 //                                              out[i] = sum;
 //
-// The compiler cannot do this where another pointer may point to the element. Legal for a loop without barriers and
-// returns in which the element's place does not change and its array is used in no other way. The loop may run no time:
-// then the element is written unchanged.
+// The compiler cannot do this where another pointer may point to the element. Legal for a loop
+// without barriers and returns in which the element's place does not change and its array is used
+// in no other way. The loop may run no time: then the element is written unchanged.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/index_form.h"
@@ -26,7 +27,8 @@ struct Accumulator {
   std::vector<Range> uses;
 };
 
-/// The variable at the root of an element: a pointer or an array in memory; null for values of the thread's own.
+/// The variable at the root of an element: a pointer or an array in memory; null for values of the
+/// thread's own.
 const clang::VarDecl *memory_root(const clang::Expr *element) {
   bool is_followed = false;
   for (;;) {

@@ -1,12 +1,13 @@
-// Move thread_tile(axis, factor): each thread computes several elements along one axis of the grid, and the loops of its
-// work run once for all of them.
+// Move thread_tile(axis, factor): each thread computes several elements along one axis of the grid,
+// and the loops of its work run once for all of them.
 //
-// Values that do not depend on the element, such as the other operand of a product or the partner of a pair, are then
-// loaded once for all of a thread's elements (register tiling; Volkov, "Better performance at lower occupancy", 2010).
-// Applied along both axes it makes tiles. The elements of a thread lie one block apart, so that a warp's accesses stay
-// coalesced. Where not all of a thread's elements exist, they are computed one after another. Legal for kernels with a
-// global index, a bounds check and a loop with bounds that do not depend on the index, without shared memory, barriers
-// and warp operations.
+// A value that does not depend on the element, such as the other operand of a product, is then
+// loaded once for all of a thread's elements (register tiling; Volkov, "Better performance at lower
+// occupancy", 2010). Applied along both axes it makes tiles. The elements of a
+// thread lie one block apart, so that a warp's accesses stay coalesced. Where not all of a thread's
+// elements exist, they are computed one after another. Legal for kernels with a global index, a
+// bounds check and a loop with bounds that do not depend on the index, without shared memory,
+// barriers and warp operations.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/index_form.h"
@@ -87,7 +88,7 @@ Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
       !source::find_all<clang::GotoStmt>(source.body()).empty())
     return fail("the kernel has a lambda or a goto");
   std::vector<TiledAxis> found;
-  std::string why = "the kernel has no global index with a separate declaration";
+  std::string why = "the kernel has no global index that a declaration gives";
   const auto body = source::statements_of(source.body());
   for (int axis = 0; axis < 3; ++axis)
     for (std::size_t i = 0; i < body.size(); ++i) {
@@ -96,7 +97,7 @@ Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
           form.of(index->getInit()) != symbolic::Polynomial::symbol(std::string("gid.") + kAxes[axis]))
         continue;
       if (uses_of_axis(source.body(), kAxes[axis]) != uses_of_axis(body[i], kAxes[axis])) {
-        why = "the kernel uses its place in the grid in addition to the index";
+        why = "the kernel uses its place in the grid apart from the index";
         continue;
       }
       TiledAxis tiled{.axis = axis, .index = index, .declaration = body[i], .rest = {body.begin() + i + 1, body.end()},
@@ -210,8 +211,7 @@ Result<Offer> offer_thread_tile(const source::KernelSource &source) {
     int shared_loops = 0;
     const auto edits = tile_edits(source, tiled, 2, shared_loops);
     if (!edits || shared_loops == 0) {
-      why = edits ? "the kernel has no loop with the same bounds for neighboring elements"
-                  : edits.error().message;
+      why = edits ? "the bounds of each loop depend on the element" : edits.error().message;
       continue;
     }
     for (const char *factor : {"2", "4", "8"})

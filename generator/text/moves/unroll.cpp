@@ -1,4 +1,5 @@
-// Move unroll(factor): `#pragma unroll` before the innermost loops, so that more loads are in flight.
+// Move unroll(factor): `#pragma unroll` before the innermost loops, so that more loads are in
+// flight.
 //
 // Legal if the kernel has no such pragma and has a loop that contains no barrier.
 #include "generator/text/moves/move_kind.h"

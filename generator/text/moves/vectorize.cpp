@@ -1,4 +1,5 @@
-// Move vectorize(width): `width` neighboring elements a thread, by loads and stores of up to 16 bytes.
+// Move vectorize(width): `width` neighboring elements a thread, by loads and stores of up to 16
+// bytes.
 //
 // The vector path runs where all pointers are aligned and all elements exist, the scalar path
 // elsewhere, so every pointer and size is allowed. Legal for a guarded element-wise kernel that

@@ -32,7 +32,8 @@ const clang::VarDecl *root_variable(const clang::Expr *lvalue) {
 
 bool has_effect(const clang::Stmt *root, int depth);
 
-/// True for functions of values alone that store nothing, as those of mathematics, which have no body here.
+/// True for functions of values alone that store nothing, as those of mathematics, which have no
+/// body here.
 bool is_pure(const clang::CallExpr *call, int depth = 0) {
   constexpr int kDeepest = 4;
   const clang::FunctionDecl *callee = call->getDirectCallee();

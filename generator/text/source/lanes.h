@@ -1,7 +1,8 @@
 // Lanes: several values of one index in a thread, with statements that they share.
 //
-// A kernel's statements run once for each lane, except those that are the same in all lanes. Loops with the same
-// bounds in all lanes stay outside, so that loads and arithmetic in them that do not depend on the lane are done once:
+// A kernel's statements run once for each lane, except statements that are the same in all lanes.
+// Loops with the same bounds in all lanes stay outside, so that loads and arithmetic in them that
+// do not depend on the lane are done once:
 //
 //   float sum = 0;                           float sum[4];
 //   for (int j = 0; j < n; ++j)              for (int lane = 0; lane < 4; ++lane) sum[lane] = 0;
@@ -13,7 +14,8 @@
 
 namespace warpwright::source {
 
-/// The variables of a kernel that may differ between lanes: the index, and those that are computed from it.
+/// The variables of a kernel that may differ between lanes: the index, and those that are computed
+/// from it.
 class LaneVariables {
 public:
   /// @param statements those behind the declaration of the index
@@ -29,7 +31,8 @@ private:
   std::set<const clang::ValueDecl *> variables_;
 };
 
-/// True if the code stores through a pointer or calls a function that may: it must run once for each lane.
+/// True if the code stores through a pointer or calls a function that may: it must run once for
+/// each lane.
 bool has_effect(const clang::Stmt *root);
 
 /// Writes statements for lanes. Texts have two spaces a level.

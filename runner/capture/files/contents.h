@@ -1,7 +1,9 @@
-// Contents of buffers before launches, as statistics: contents.jsonl, and the list of launches to look at.
+// Contents of buffers before launches, as statistics: contents.jsonl, and the list of launches to
+// look at.
 //
-// Contents are seen in a second run of the program, in the folder "contents" of the capture. The command line writes
-// wanted.jsonl there, and the library reads it. Values themselves are not kept. Thread: values, any.
+// Contents are seen in a second run of the program, in the folder "contents" of the capture. The
+// command line writes wanted.jsonl there, and the library reads it. Values themselves are not kept.
+// Thread: values, any.
 #pragma once
 
 #include "runner/capture/files/capture_files.h"
@@ -19,6 +21,9 @@ struct WantedLaunch {
   Dimensions grid{}, block{};
   std::uint64_t run = 0; ///< which of them, from 0
 };
+
+/// Quantiles of a distribution, its least and its greatest value among them.
+inline constexpr std::size_t kQuantiles = 33;
 
 /// Quantiles of a buffer's elements.
 struct ElementStatistics {
@@ -41,7 +46,8 @@ std::string to_line(const SeenBuffer &buffer);
 /// Errors: the file cannot be read, or has another form; with the path.
 Result<std::vector<WantedLaunch>> read_wanted(const std::filesystem::path &file);
 
-/// The buffers that a capture has seen in all its processes. A missing folder has none. Errors: as read_wanted.
+/// The buffers that a capture has seen in all its processes. A missing folder has none. Errors: as
+/// read_wanted.
 Result<std::vector<SeenBuffer>> read_contents(const std::filesystem::path &capture);
 
 } // namespace warpwright::capture

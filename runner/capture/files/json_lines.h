@@ -12,8 +12,9 @@ inline std::string line_of(const nlohmann::ordered_json &json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// Calls `take` with the JSON of each whole line. A last line without its end is left out. A file that is missing has
-/// no lines. Errors: the file cannot be read, or `take` finds another form; with the path and the line.
+/// Calls `take` with the JSON of each whole line. A last line without its end is left out. A file
+/// that is missing has no lines. Errors: the file cannot be read, or `take` finds another form;
+/// with the path and the line.
 template <class Take>
 Result<void> read_lines(const std::filesystem::path &path, Take take) {
   std::error_code missing;

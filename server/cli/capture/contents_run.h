@@ -6,8 +6,9 @@
 
 namespace warpwright::cli {
 
-/// The launches that take most of the GPU time, each at one place drawn at random: what a buffer holds may change while
-/// the program runs. Launches that only graphs ran are left out, as nothing can be copied between them.
+/// The launches that take most of the GPU time, each at one place drawn at random: what a buffer
+/// holds may change while the program runs. Launches that only graphs ran are left out, as nothing
+/// can be copied between them.
 std::vector<capture::WantedLaunch> launches_to_look_at(const std::vector<capture::ProcessFolder> &processes);
 
 /// Prepares the second run. @return the program's environment, "NAME=value"

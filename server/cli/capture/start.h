@@ -16,7 +16,8 @@ struct StartedCapture {
 /// Errors: another profiler is loaded in the same way; the capture library is missing.
 Result<void> can_capture();
 
-/// Environment of a program that is recorded into a folder, "NAME=value". Errors: those of can_capture().
+/// Environment of a program that is recorded into a folder, "NAME=value". Errors: those of
+/// can_capture().
 Result<std::vector<std::string>> capture_environment(const std::filesystem::path &folder);
 
 /// Makes the folder of a capture, as make_capture().

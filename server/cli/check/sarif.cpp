@@ -58,7 +58,7 @@ public:
     json &entry = rules_[rule];
     entry = {{"id", rule}, {"shortDescription", {{"text", description}}}};
     if (has_page)
-      entry["help"] = {{"text", "docs/rules.md#" + rule + " explains the rule"}};
+      entry["help"] = {{"text", "docs/rules/" + rule + ".md explains the rule"}};
   }
   json list() const {
     json list = json::array();

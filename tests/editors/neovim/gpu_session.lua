@@ -51,13 +51,13 @@ local function session(file, name, apply)
   t.say('lens', vim.trim(t.lenses(bufnr)))
   go_to(bufnr, name)
   keep(base .. '.1_before.hover.md', t.hover())
-  if apply == 'Preview' then cancel_one(name) end
+  if apply == 'Review' then cancel_one(name) end
   optimize(bufnr, name)
   keep(base .. '.2_measured.hover.md', t.hover())
   local before = t.text(bufnr)
   t.select('^Apply')
   vim.cmd('Warpwright' .. apply .. ' ' .. name)
-  if apply == 'Preview' then
+  if apply == 'Review' then
     t.wait('diff', 60, function() return #vim.api.nvim_list_wins() == 2 and vim.wo.diff end)
     t.press('<CR>')
   end
@@ -76,7 +76,7 @@ t.session(function()
     settings = { runner = os.getenv('SESSION_RUNNER'), device = device, budget = os.getenv('SESSION_BUDGET'), maxVariants = 10 },
     root_markers = {},
   })
-  session(os.getenv('SESSION_CUDA'), os.getenv('SESSION_KERNEL'), 'Preview')
+  session(os.getenv('SESSION_CUDA'), os.getenv('SESSION_KERNEL'), 'Review')
   if os.getenv('SESSION_MODULE') then session(os.getenv('SESSION_MODULE'), os.getenv('SESSION_CLASS'), 'ApplyInPlace') end
   for _, text in ipairs(t.messages) do t.say('message', text) end
 end)

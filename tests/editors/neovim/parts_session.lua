@@ -24,6 +24,40 @@ local function check_tables()
   t.say('tables', 'aligned')
 end
 
+local code = {
+  source = 'void scale() {\n  x[i] = 2;\n}', ptx = '.entry scale\nmov.u32 %r1, 2;\nst.global.u32 [%rd1], %r1;\nret;',
+  sass = '', missing = 'nvdisasm is not installed', rows = { { 0, 2, 2 }, { 16, 3, 2 }, { 32, 4, 3 } },
+}
+
+local function check_code()
+  local details = require('warpwright.details')
+  local _, to_source = details.links(vim.tbl_extend('force', code, { sass = '\t.text.scale:\n  /*0000*/ MOV R1, 0x2 ;\n  /*0020*/ EXIT ;' }))
+  assert(vim.deep_equal(to_source, { [2] = { 2 }, [3] = { 3 } }), vim.inspect(to_source))
+  local source, other = details.open_code('scale', code)
+  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  vim.cmd('doautocmd CursorMoved')
+  local namespace = vim.api.nvim_get_namespaces().warpwright_code
+  local marked = vim.tbl_map(function(mark) return mark[2] + 1 end, vim.api.nvim_buf_get_extmarks(other, namespace, 0, -1, {}))
+  assert(vim.deep_equal(marked, { 2, 3 }), vim.inspect(marked))
+  vim.cmd('wincmd l')
+  vim.api.nvim_win_set_cursor(0, { 4, 0 })
+  vim.cmd('doautocmd CursorMoved')
+  assert(vim.api.nvim_buf_get_extmarks(source, namespace, 0, -1, {})[1][2] == 2, 'the line of the source is not marked')
+  t.expect('why there is PTX only', t.message('PTX only'), 'nvdisasm')
+  vim.cmd('tabclose')
+end
+
+-- A file without a kernel starts no server until it has one.
+local function check_quiet_start()
+  vim.cmd('edit ' .. vim.fn.fnamemodify(os.getenv('WARPWRIGHT_FILE'), ':h') .. '/host.cu')
+  assert(not t.child('warpwright'), 'the server was started for a file without a kernel')
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, { '__global__ void late(float *x) { x[threadIdx.x] = 0; }' })
+  vim.cmd('doautocmd TextChanged')
+  t.wait('the server', 60, function() return t.child('warpwright') end)
+  t.say('quiet start', 'with the first kernel')
+  vim.cmd('bwipeout!')
+end
+
 local far = { name = 'far', url = 'tls://127.0.0.1:1?token-file=/nonexistent' }
 local options = { settings = {}, runners = { far } }
 
@@ -143,7 +177,9 @@ end
 t.session(function()
   check_options()
   check_tables()
+  check_code()
   t.setup(options)
+  check_quiet_start()
   vim.cmd('edit ' .. os.getenv('WARPWRIGHT_FILE'))
   local bufnr = vim.api.nvim_get_current_buf()
   check_buffer(bufnr)

@@ -46,7 +46,7 @@ step('lens of Warpwright, hover of both, one diagnostic each', async () => {
 /** What the Problems panel lists. */
 const problems = async () => (await bench.page.locator('.markers-panel .monaco-list-row').allInnerTexts()).map((row) => row.replace(/[\u00a0\n]+/g, ' '));
 
-step('problems come from both, and the syntax error that both find is listed once', async () => {
+step('problems come from both, and the syntax error that clangd finds is listed once', async () => {
   await bench.page.keyboard.press('Escape');
   await bench.page.keyboard.press('Control+Shift+M');
   await until('clangd has found it', async () => (await problems()).some((row) => /identifier 'missing'.* clang/.test(row)));
@@ -70,9 +70,9 @@ step('repaired, the file has diagnostics of rules, and one action each', async (
 step('a variant is optimized and applied, and both servers read the result', async () => {
   await bench.page.keyboard.press('Escape');
   await bench.clickLens('· optimize');
-  await bench.lens('· apply', 120_000);
+  await bench.lens('Apply', 120_000);
   await bench.dismissNotifications();
-  await bench.clickLens('· apply');
+  await bench.clickLens('Review');
   await bench.diff();
   await bench.applyDiff();
   await bench.lens('applied variant');

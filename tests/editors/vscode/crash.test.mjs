@@ -16,7 +16,7 @@ const servers = () => bench.processes(/\/warpwright lsp/);
 
 step('a server that is killed amid an optimization is started again, with a message', async () => {
   await bench.clickLens('optimize');
-  await bench.lens('· apply', 120_000);
+  await bench.lens('Apply', 120_000);
   await bench.dismissNotifications();
   await bench.openFile('slow.cu');
   await bench.clickLens('optimize');

@@ -58,9 +58,9 @@ step('a kernel is run from the view, cancelled there, and run to its end', async
   await bench.shot('3-variants');
 });
 
-step('a variant is compared and applied from the view', async () => {
+step('a variant is reviewed and applied from the view', async () => {
   const before = bench.read('saxpy.cu');
-  await act('saxpy', 'Apply Verified Variant');
+  await act('saxpy', 'Review Verified Variant');
   await bench.diff();
   await bench.applyDiff();
   await seen('saxpy applied variant');

@@ -17,13 +17,13 @@ step('a module is optimized, compared and applied, and the lens and the hover fo
   await bench.lens('not measured · optimize');
   await bench.hover('Model', 'class Model', 'Not measured');
   await bench.clickLens('optimize');
-  await bench.lens('· apply', 180_000);
+  await bench.lens('Apply', 180_000);
   await bench.shot('1-optimized');
   const table = await bench.hover('Model', 'class Model', 'verified');
   assert.match(table, /float32\[24, 40\]/);
   await bench.shot('2-hover');
   const before = bench.read('model.py');
-  await bench.clickLens('· apply');
+  await bench.clickLens('Review');
   await bench.diff();
   await bench.shot('3-diff');
   await bench.applyDiff();

@@ -30,24 +30,37 @@ step('the hover tells that nothing was measured, and how memory is accessed', as
 step('optimizing shows progress and ends with checked variants', async () => {
   await bench.clickLens('optimize', bench.notification('optimizing saxpy'));
   await bench.shot('3-progress');
-  await bench.lens('variant checked (correct on the CPU backend, speed not measured) · apply', 120_000);
+  await bench.lens('variant checked (correct on the CPU backend, speed not measured)', 120_000);
   await bench.notification('verified, none measured as faster');
   await bench.status('CPU backend');
   await bench.shot('4-optimized');
 });
 
-step('the lightbulb offers the variant, to apply or to compare', async () => {
+step('the lightbulb offers the variant, to apply or to review', async () => {
   await bench.dismissNotifications();
   const titles = await bench.actions('saxpy', '__global__');
   assert.ok(titles.some((title) => title.startsWith('Apply checked variant (correct on the CPU backend, speed not measured)')), titles.join('; '));
-  assert.ok(titles.some((title) => title.startsWith('Compare with checked variant')), titles.join('; '));
+  assert.ok(titles.includes('Review the changes to saxpy'), titles.join('; '));
   await bench.shot('5-lightbulb');
   await bench.page.keyboard.press('Escape');
 });
 
-step("the lens's 'apply' shows the variant beside the code, and applying it there changes the file", async () => {
+step('the page of the kernel has all that was tried', async () => {
+  await bench.clickLens('variant checked');
+  await bench.page.locator('.tab.active').filter({ hasText: 'saxpy: Measurements and Machine Code' }).waitFor();
+  await until('the page', async () => {
+    for (const frame of bench.page.frames())
+      if (/Tried/.test(await frame.locator('body').innerText().catch(() => '')))
+        return true;
+    return false;
+  });
+  await bench.shot('6-details');
+  await bench.page.keyboard.press('Control+W');
+});
+
+step('Review shows the variant beside the code, and applying it there changes the file', async () => {
   const before = bench.read('saxpy.cu');
-  await bench.clickLens('· apply');
+  await bench.clickLens('Review');
   assert.match(await bench.diff(), /^saxpy.cu ↔ checked: /);
   await bench.shot('6-diff');
   assert.equal(bench.read('saxpy.cu'), before);

@@ -10,7 +10,7 @@ import { Workbench, steps, until } from './lib/workbench.mjs';
 let bench;
 const step = steps(() => bench);
 before(async () => {
-  bench = await Workbench.open({ name: 'settings', files: { 'saxpy.cu': saxpy() }, open: 'saxpy.cu', machine: { 'warpwright.device': 'cpu' } });
+  bench = await Workbench.open({ name: 'settings', files: { 'saxpy.cu': saxpy(), 'host.cpp': 'int main() { return 0; }\n' }, open: 'host.cpp', machine: { 'warpwright.device': 'cpu' } });
 });
 after(() => bench?.close());
 
@@ -37,6 +37,14 @@ function change(values) {
   const settings = { ...JSON.parse(fs.readFileSync(file, 'utf8')), ...values };
   fs.writeFileSync(file, JSON.stringify(settings));
 }
+
+step('a file without a kernel starts no server, and its first kernel does', async () => {
+  await bench.openFile('host.cpp');
+  await new Promise((resolve) => setTimeout(resolve, 2000)); // long enough for the extension to have started one
+  assert.deepEqual(bench.processes(/\/warpwright lsp/), []);
+  await bench.openFile('saxpy.cu');
+  await until('the server', () => bench.processes(/\/warpwright lsp/).length);
+});
 
 step('every setting is described', async () => {
   await bench.lens('Warpwright:');
@@ -68,13 +76,13 @@ step('a wrong value in a file is named, and the one before is kept', async () =>
 });
 
 step('a program that is not there is said with a way to its setting, and found again once that is right', async () => {
-  const program = JSON.parse(fs.readFileSync(path.join(bench.folder, 'user/Machine/settings.json'), 'utf8'))['warpwright.path'];
-  change({ 'warpwright.path': '/nowhere/warpwright' });
+  const program = JSON.parse(fs.readFileSync(path.join(bench.folder, 'user/Machine/settings.json'), 'utf8'))['warpwright.server.path'];
+  change({ 'warpwright.server.path': '/nowhere/warpwright' });
   await bench.notification('/nowhere/warpwright');
   await bench.shot('3-no-program');
   await bench.clickNotification('/nowhere/warpwright', 'Open Settings');
-  await item('path').waitFor();
-  change({ 'warpwright.path': program });
+  await item('server.path').waitFor();
+  change({ 'warpwright.server.path': program });
   await bench.openFile('saxpy.cu');
   await bench.lens('· optimize');
 });

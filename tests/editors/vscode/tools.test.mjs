@@ -21,7 +21,7 @@ const step = steps(() => bench);
 before(async () => {
   bench = await Workbench.open({
     name: 'tools', vsix: fs.existsSync(bundled) ? bundled : undefined, files: { 'strided.cu': strided, 'saxpy.cu': saxpy(), 'slow.cu': slow }, open: 'strided.cu',
-    machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2, ...(fs.existsSync(bundled) ? { 'warpwright.path': '' } : {}) },
+    machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2, ...(fs.existsSync(bundled) ? { 'warpwright.server.path': '' } : {}) },
   });
 });
 after(() => bench?.close());
@@ -32,7 +32,7 @@ step('diagnostics link to the page of their rule, which opens rendered', async (
   await bench.hover('2.0', '2.0', 'double');
   await bench.shot('1-diagnostic');
   await bench.page.locator('.monaco-hover:not(.hidden) a').filter({ hasText: 'double-arithmetic' }).first().click();
-  await bench.page.locator('.tab.active').filter({ hasText: 'Preview rules.md' }).waitFor();
+  await bench.page.locator('.tab.active').filter({ hasText: 'Preview double-arithmetic.md' }).waitFor();
   const frame = await until('the page', async () => {
     for (const candidate of bench.page.frames())
       if (await candidate.locator('#double-arithmetic').count().catch(() => 0))

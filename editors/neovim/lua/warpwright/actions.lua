@@ -7,7 +7,14 @@ local options = require('warpwright.options')
 
 local function warn(text) vim.notify('Warpwright: ' .. text, vim.log.levels.WARN) end
 
+-- What this plugin shows in windows of its own.
+local shown = {
+  ['warpwright.review'] = function(reference) require('warpwright.variants').review(reference.kernel) end,
+  ['warpwright.details'] = function(reference) require('warpwright.details').show(reference.kernel) end,
+}
+
 local function summary(result)
+  if result.profile then return result.kernel .. ': ' .. result.profile end
   if result.keep then return result.kernel .. ': ' .. result.keep end
   if type(result.best) == 'table' then
     local best = result.best
@@ -20,10 +27,11 @@ end
 
 --- Runs a command as the server made it. on_done(err, result), if given, is called once.
 function M.execute(client, bufnr, command, on_done)
+  if shown[command.command] then return shown[command.command](command.arguments[1]) end
   client_of.execute(client, bufnr, command, function(err, result)
     if err then
       vim.notify('Warpwright: ' .. err.message, vim.log.levels.ERROR)
-    elseif command.command == 'warpwright.optimize' and type(result) == 'table' and options.current.notify then
+    elseif type(result) == 'table' and result.kernel and options.current.notify then
       vim.notify('Warpwright: ' .. summary(result), vim.log.levels.INFO)
     end
     if on_done then on_done(err, result) end

@@ -69,6 +69,8 @@ local function capabilities()
   result.workspace.configuration = true
   result.window = result.window or {}
   result.window.workDoneProgress = true
+  result.window.showDocument = { support = true } -- by warpwright.details and warpwright.variants
+  result.textDocument.diagnostic = nil -- published ones say when lenses change
   return result
 end
 
@@ -85,7 +87,7 @@ end
 -- In Lua tables of functions, so that a command that starts as a lens or a code action of Neovim's own is followed too.
 local function commands()
   local result = {}
-  for _, name in ipairs({ 'optimize', 'cancel', 'apply', 'insertFacts', 'trust' }) do
+  for _, name in ipairs({ 'optimize', 'cancel', 'apply', 'review', 'details', 'profile', 'insertFacts', 'trust' }) do
     result['warpwright.' .. name] = function(command, context)
       local client = vim.lsp.get_client_by_id(context.client_id)
       if client then require('warpwright.actions').execute(client, context.bufnr, command) end
@@ -208,7 +210,7 @@ function M.restart()
   ids = {}
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     local is_ours = vim.tbl_contains(options.current.filetypes, vim.bo[bufnr].filetype)
-    if vim.api.nvim_buf_is_loaded(bufnr) and is_ours then M.attach(bufnr) end
+    if vim.api.nvim_buf_is_loaded(bufnr) and is_ours then require('warpwright.quiet').when_needed(bufnr, M.attach) end
   end
 end
 

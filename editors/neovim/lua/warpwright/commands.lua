@@ -9,7 +9,10 @@ function M.Optimize(call)
 end
 
 function M.Cancel(call) warpwright().cancel(call.args) end
-function M.Preview(call) warpwright().preview(call.args) end
+function M.Review(call) warpwright().review(call.args) end
+function M.Details(call) warpwright().details(call.args) end
+function M.Profile(call) warpwright().profile(call.args) end
+function M.Code(call) require('warpwright.details').show_code(call.args) end
 
 function M.Apply(call)
   if call.bang then return warpwright().apply(call.args) end

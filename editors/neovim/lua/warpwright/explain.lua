@@ -1,4 +1,4 @@
--- The page that explains a diagnostic, opened at its heading: the server names it with each diagnostic.
+-- The page that explains a diagnostic: the server names it with each diagnostic.
 local M = {}
 
 local function href_of(diagnostic)
@@ -16,12 +16,9 @@ function M.show()
     if one.source == 'warpwright' and (is_at_cursor or not href) then href = href_of(one) or href end
   end
   if not href then return vim.notify('Warpwright: no diagnostic with an explanation here', vim.log.levels.WARN) end
-  local page, anchor = href:match('^([^#]*)#?(.*)$')
-  if not page:match('^file:') then return vim.notify('Warpwright: ' .. href, vim.log.levels.INFO) end
-  vim.cmd('split ' .. vim.fn.fnameescape(vim.uri_to_fname(page)))
+  if not href:match('^file:') then return vim.notify('Warpwright: ' .. href, vim.log.levels.INFO) end
+  vim.cmd('split ' .. vim.fn.fnameescape(vim.uri_to_fname(href)))
   vim.bo.readonly = true
-  vim.fn.search([[^#\+\s*]] .. vim.fn.escape(anchor, [[\/.*$^~[]]) .. '$', 'w')
-  vim.cmd('normal! zt')
 end
 
 return M

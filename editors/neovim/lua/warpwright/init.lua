@@ -21,16 +21,17 @@ function M.setup(user)
   if vim.filetype and vim.filetype.add then vim.filetype.add({ extension = { cu = 'cuda', cuh = 'cuda' } }) end
 
   local client = require('warpwright.client')
+  local quiet = require('warpwright.quiet')
   local group = vim.api.nvim_create_augroup('warpwright', { clear = true })
   vim.api.nvim_create_autocmd('FileType', {
     group = group,
     pattern = options.current.filetypes,
-    callback = function(event) client.attach(event.buf) end,
+    callback = function(event) quiet.when_needed(event.buf, client.attach) end,
   })
   vim.api.nvim_create_autocmd('VimLeavePre', { group = group, callback = client.leave })
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     local is_ours = vim.tbl_contains(options.current.filetypes, vim.bo[bufnr].filetype)
-    if is_ours and vim.api.nvim_buf_is_loaded(bufnr) then client.attach(bufnr) end
+    if is_ours and vim.api.nvim_buf_is_loaded(bufnr) then quiet.when_needed(bufnr, client.attach) end
   end
 end
 
@@ -44,7 +45,10 @@ function M.apply(kernel, on_done) require('warpwright.actions').run('warpwright.
 function M.apply_in_place(module, on_done)
   require('warpwright.actions').run('warpwright.apply', module, on_done, { form = 'in-place' })
 end
-function M.preview(kernel) require('warpwright.variants').preview(kernel) end
+function M.review(kernel) require('warpwright.variants').review(kernel) end
+--- The page of a kernel: why its variant is faster, the roofline, counters, all that was tried.
+function M.details(kernel) require('warpwright.details').show(kernel) end
+function M.profile(kernel, on_done) require('warpwright.actions').run('warpwright.profile', kernel, on_done) end
 function M.hover() require('warpwright.hover').show() end
 function M.run_lens() require('warpwright.lens').run() end
 function M.choose_runner(name) require('warpwright.runners').choose(name) end

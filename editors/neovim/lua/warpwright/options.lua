@@ -8,7 +8,7 @@ M.defaults = {
   cmd = nil, -- { 'warpwright', 'lsp' }; nil: see M.command
   filetypes = { 'cuda', 'python', 'cpp' },
   root_markers = { '.warpwright.toml', 'compile_commands.json', '.git' },
-  settings = {}, -- runner, python, device, budget, maxVariants, policy, learn, disabledRules, hover, inlayHints, standalone, trusted
+  settings = {}, -- runner, python, device, budget, maxVariants, policy, learn, disabledRules, hover, inlayHints, languages, standalone, trusted
   runners = {}, -- { { name = 'lab', url = 'tls://gpu.example.org:4433?ca=...', device = 'cuda:0' }, ... }
   lens = 'above', -- its line, at the 'end' of it, or false
   hover_key = 'K', -- mapped in attached buffers to the hover of all servers; false maps nothing

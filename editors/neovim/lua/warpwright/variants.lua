@@ -144,7 +144,7 @@ local function with_picked(kernel, on_edit)
   end)
 end
 
-function M.preview(kernel) with_picked(kernel, open_preview) end
+function M.review(kernel) with_picked(kernel, open_preview) end
 
 --- Applies the variant whose diff is open; else the one that is picked.
 function M.apply(kernel)

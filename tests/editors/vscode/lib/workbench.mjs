@@ -94,7 +94,7 @@ export class Workbench {
       fs.writeFileSync(file, JSON.stringify(content));
     };
     place(path.join(user, 'User/settings.json'), { ...userSettings, 'security.workspace.trust.enabled': trust, ...settings });
-    place(path.join(user, 'Machine/settings.json'), { 'warpwright.path': path.join(programs, 'warpwright'), ...machine });
+    place(path.join(user, 'Machine/settings.json'), { 'warpwright.server.path': path.join(programs, 'warpwright'), ...machine });
     const environment = {
       ...process.env, HOME: path.join(this.folder, 'home'), XDG_CONFIG_HOME: path.join(this.folder, 'config'),
       XDG_DATA_HOME: path.join(this.folder, 'data'), XDG_STATE_HOME: path.join(this.folder, 'state'), XDG_CACHE_HOME: path.join(this.folder, 'cache'), ...env,
