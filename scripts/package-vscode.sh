@@ -3,7 +3,7 @@
 # with the built programs is given, warpwright-linux-x64.vsix, which brings them along (stripped). Needs npm and its registry once.
 #
 # Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin
-# Exit 77 (skipped) where there is no npm or its packages cannot be had.
+# Exit 77 (skipped) if there is no npm or its packages is not available.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

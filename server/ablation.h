@@ -1,8 +1,9 @@
-// Contribution of each move to a measured variant, from the verdicts of the variants with fewer moves.
+// Contribution of each move to a measured variant, from the verdicts of the variants with fewer
+// moves.
 //
-// A variant's moves are applied in order, so each prefix of them is a variant too. The quotient of the speedups of
-// two prefixes is the contribution of the moves between them, and all quotients multiply to the whole speedup.
-// Thread: pure functions.
+// A variant's moves are applied in order, so each prefix of them is a variant too. The quotient of
+// the speedups of two prefixes is the contribution of the moves between them, and all quotients
+// multiply to the whole speedup. Thread: pure functions.
 #pragma once
 
 #include "runner/ledger/ledger.h"

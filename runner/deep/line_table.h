@@ -1,9 +1,11 @@
-// Line tables of a cubin that was compiled with -lineinfo: from machine code to lines of PTX and of the source.
+// Line tables of a cubin that was compiled with -lineinfo: from machine code to lines of PTX and of
+// the source.
 //
-// NVRTC writes two line programs of DWARF 2 (DWARF Debugging Standard 2.0, section 6.2): `.debug_line` leads from an
-// address to a line of the source, `.nv_debug_line_sass` to a line of the PTX in `.nv_debug_ptx_txt`. Both name the
-// kernel of an address by a relocation. Neither nvdisasm nor a GPU is needed. Inlined calls (NVIDIA's extended opcode
-// 0x90) are skipped, so a row has the line of the inlined function. Thread: any.
+// NVRTC writes two line programs of DWARF 2 (DWARF Debugging Standard 2.0, section 6.2):
+// `.debug_line` leads from an address to a line of the source, `.nv_debug_line_sass` to a line of
+// the PTX in `.nv_debug_ptx_txt`. Both name the kernel of an address by a relocation. Neither
+// nvdisasm nor a GPU is needed. Inlined calls (NVIDIA's extended opcode 0x90) are skipped, so a row
+// has the line of the inlined function. Thread: any.
 #pragma once
 
 #include "support/error.h"

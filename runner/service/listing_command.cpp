@@ -1,8 +1,9 @@
-// `listing PLAN`, an internal subcommand: compiles a plan as the GPU's worker does, with line tables, and disassembles
-// the machine code where NVIDIA's nvdisasm is installed. It runs nothing, so it needs no GPU.
+// `listing PLAN`, an internal subcommand: compiles a plan as the GPU's worker does, with line
+// tables, and disassembles the machine code where NVIDIA's nvdisasm is installed. It runs nothing,
+// so it needs no GPU.
 //
-// The source is shown without `#line` directives, so that its own lines are those of the tables. Line tables do not
-// change the machine code.
+// The source is shown without `#line` directives, so that its own lines are those of the tables.
+// Line tables do not change the machine code.
 #include "plan/program.h"
 #include "runner/cuda/compiler.h"
 #include "runner/deep/line_table.h"

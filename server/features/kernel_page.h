@@ -1,5 +1,6 @@
-// The page of a kernel in Markdown: why its variant is faster, both points of the roofline, hardware counters with
-// their meaning, all that was tried with the reasons of refusals, and machine code. Thread: any.
+// The page of a kernel in Markdown: why its variant is faster, both points of the roofline,
+// hardware counters with their meaning, all that was tried with the reasons of refusals, and
+// machine code. Thread: any.
 #pragma once
 
 #include "server/features/features.h"

@@ -1,4 +1,5 @@
-// Markdown about a policy's proposals: its analysis of a kernel, and proposals that cannot be applied. Thread: any.
+// Markdown about a policy's proposals: its analysis of a kernel, and proposals that cannot be
+// applied. Thread: any.
 #pragma once
 
 #include "server/kernel_status.h"
@@ -7,7 +8,8 @@
 
 namespace warpwright::server::features {
 
-/// "**Analysis** (builtin policy): The kernel is held back by memory traffic.", the newest analysis; empty: no policy was asked.
+/// "**Analysis** (builtin policy): The kernel is held back by memory traffic.", the newest
+/// analysis; empty: no policy was asked.
 std::string analysis_text(const KernelStatus &status);
 
 /// The first sentence of analysis_text().

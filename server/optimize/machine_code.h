@@ -1,4 +1,5 @@
-// Machine code of a plan for a GPU, compiled and disassembled on this machine. Needs no GPU; takes seconds.
+// Machine code of a plan for a GPU, compiled and disassembled on this machine. Needs no GPU; takes
+// seconds.
 #pragma once
 
 #include "server/features/machine_code.h"

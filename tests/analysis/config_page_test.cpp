@@ -1,5 +1,5 @@
-// The reference of .warpwright.toml, docs/config.md: its table is that of the keys. A failure prints the table.
-// Thread: one.
+// The reference of .warpwright.toml, docs/config.md: its table is that of the keys. A failure
+// prints the table. Thread: one.
 #include "analysis/config/project_config.h"
 #include "support/files.h"
 

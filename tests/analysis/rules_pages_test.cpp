@@ -1,6 +1,5 @@
-// The pages of the rules, docs/rules/NAME.md: each rule has one, its bad code is reported, and the fix makes it the
-// good code.
-// Thread: one.
+// The pages of the rules, docs/rules/NAME.md: each rule has one, its bad code is reported, and the
+// fix makes it the good code. Thread: one.
 #include "analysis/rules/rule.h"
 #include "support/files.h"
 #include "tests/analysis/rules_support.h"

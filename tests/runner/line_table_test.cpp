@@ -1,4 +1,5 @@
-// Line tables of real machine code: NVRTC compiles, nothing runs. Passes with a message without NVRTC.
+// Line tables of real machine code: NVRTC compiles, nothing runs. Passes with a message without
+// NVRTC.
 #include "runner/cuda/compiler.h"
 #include "runner/deep/line_table.h"
 

@@ -1,4 +1,4 @@
-// What a user sees when a process below the editor dies: the server is started again and says so, an optimization that ran is over,
+// What a user sees when a process below the editor dies: the server is started again and reports this, an optimization that ran is over,
 // and what was measured before is still there.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
