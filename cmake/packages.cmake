@@ -11,7 +11,7 @@
 #                        linked code, by scripts/notices.py)
 #   share/doc/warpwright/copyright   the license in the form of Debian packages
 #   share/nvim/site/...  the Neovim plugin, in a folder that Neovim searches
-# warpwright-train is left out, because it needs the LibTorch that it was built with. The packages
+# warpwright-train is omitted, because it needs the LibTorch that it was built with. The packages
 # have warpwright-collect instead, the same program without training, which asks endpoints for
 # warpwright. warpwright runs the builtin policy itself.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packing does not build

@@ -5,7 +5,7 @@
 #   warpwright.nvim/                             the Neovim plugin as a directory
 #   warpwright-VERSION-py3-none-*.whl            the backend of torch.compile (scripts/wheel.py)
 #   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, if npm is there
-#   warpwright-VERSION-source.tar.xz             the committed sources (THIRD_PARTY.txt says why)
+#   warpwright-VERSION-source.tar.xz             the committed sources (THIRD_PARTY.txt gives the reason)
 #   warpwright-VERSION.spdx.json                 the software inside each package (scripts/sbom.py)
 #   SHA256SUMS                                   of every file; check with `sha256sum -c SHA256SUMS`
 # Builds nothing. `make test-editors` installs and uses each package, tests/torch/wheel the wheel.

@@ -1,4 +1,4 @@
-"""Plan files, `NAME.wwplan`: a verified plan beside the user's Python file, and the class decorator
+"""Plan files, `NAME.wwplan`: a verified plan next to the user's Python file, and the class decorator
 that uses it.
 
 A plan file is JSON: `plan` contains the lines of the dict that exported_plan.py takes, and `source`

@@ -1,5 +1,5 @@
 // Program `warpwright-search`: finds plans for regions queued by the Python package; reports progress as JSON lines on
-// stdout. With --background it leaves the terminal, waits for an idle GPU and writes to search.log beside search.lock.
+// stdout. With --background it leaves the terminal, waits for an idle GPU and writes to search.log next to search.lock.
 #include "runner/connect/choose_device.h"
 #include "server/interrupt.h"
 #include "server/regions/background.h"
