@@ -36,6 +36,7 @@
   (goto-char (point-min))
   (search-forward "saxpy<<<")
   (goto-char (1+ (match-beginning 0)))
+  (eglot--signal-textDocument/didChange) ; in batch mode no idle timer does so
   (let ((answer (jsonrpc-request (eglot-current-server) :textDocument/hover (eglot--TextDocumentPositionParams))))
     (plist-get (plist-get answer :contents) :value)))
 
