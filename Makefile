@@ -3,13 +3,15 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 BIN := $(BUILD)/bin
 
-.PHONY: demo test test-editors package build deps bench fuzz test-corpus format tidy clean
+.PHONY: demo test test-editors package release build deps bench fuzz test-corpus format tidy clean
 
-# The demo's programs alone: an editor's server, the runner and its workers.
-demo: deps
-	@cmake --preset release >/dev/null
-	cmake --build $(BUILD) -j $(JOBS) --target warpwright warpwright-runner warpwright-worker-cpu warpwright-worker
-	scripts/demo.sh $(BIN)
+# The demo's programs alone: an editor's server, the runner and its workers. CCACHE_REMOTE_STORAGE, if set, names a shared cache of ccache.
+demo:
+	@printf '[1/3] '; scripts/install-deps.sh demo
+	@cmake --preset release -DWARPWRIGHT_TESTS=OFF >/dev/null
+	@scripts/build_progress.py '[2/3] building' -- ninja -C $(BUILD) -j $(JOBS) warpwright warpwright-runner warpwright-worker-cpu warpwright-worker
+	@echo '[3/3] examples: optimizing the kernels of examples/'
+	@scripts/demo.sh $(BIN)
 
 test: build
 	@timeout 300 scripts/install-agents.sh || echo "The SDK of agents cannot be installed here: its tests say so and are skipped"
@@ -19,6 +21,12 @@ test: build
 # What users install, into build/packages: .tar.xz, .deb, the wheel for PyTorch, the Neovim plugin, the VSIX for VS Code.
 package: build
 	scripts/package.sh $(BUILD) build/packages
+
+# The packages with release notes, and files for Mason, nvim-lspconfig and conda in build/packages/release. Only of committed sources.
+release:
+	scripts/release.py check $(REPOSITORY)
+	+REPOSITORY=$(REPOSITORY) $(MAKE) package
+	scripts/release.py write $(BUILD) build/packages $(REPOSITORY)
 
 # The extension in VS Code, the plugin in Neovim, and each package installed and used; what cannot be had here is skipped.
 test-editors: package

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Host time of one call of an exported plan before anything is launched: what looking at the module costs. On the CPU, with a plan
-without steps; prints microseconds a call while nothing is written to, and where an attribute is written before each call.
+without steps; prints microseconds per call while nothing is written to, and where an attribute is written before each call.
 Usage: call_cost.py
 """
 

@@ -7,11 +7,11 @@
 #   bin/                 links to the programs that users call
 #   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, skills/ (for
 #                        coding agents), tasks/ (the trainer's suite), policy.safetensors and ranker.bin (weights of the
-#                        builtin policy and of the learned cost model, if the source tree has them), LICENSE, NOTICE, THIRD_PARTY.txt and licenses/ (of
+#                        builtin policy and of the learned cost model, if the source tree has them), LICENSE, NOTICE, THIRD_PARTY.txt, sbom.spdx.json and licenses/ (of
 #                        linked code, by scripts/notices.py)
 #   share/doc/warpwright/copyright   the license in the form of Debian packages
 #   share/nvim/site/...  the Neovim plugin, in a folder that Neovim searches
-# warpwright-train is left out, because it needs the LibTorch that it was built with. The packages
+# warpwright-train is omitted, because it needs the LibTorch that it was built with. The packages
 # have warpwright-collect instead, the same program without training, which asks endpoints for
 # warpwright. warpwright runs the builtin policy itself.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packing does not build
@@ -64,9 +64,14 @@ set(CPACK_ARCHIVE_THREADS 0)
 set(CPACK_THREADS 0)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_DEBIAN_FILE_NAME warpwright_${PROJECT_VERSION}_amd64.deb)
+set(oldest_glibc ${WARPWRIGHT_GLIBC})
+if(NOT oldest_glibc)
+  execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE oldest_glibc OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(REPLACE "glibc " "" oldest_glibc "${oldest_glibc}")
+endif()
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36)")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= ${oldest_glibc})")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "neovim (>= 0.7.2), python3-torch")
-set(CPACK_DEBIAN_COMPRESSION_TYPE zstd) # dpkg reads zstd since Debian 12; packing takes seconds
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz) # dpkg reads zstd only since Debian 12
 set(CPACK_PACKAGING_INSTALL_PREFIX "") # archive: none; .deb: /usr (scripts/package.sh)
 include(CPack)

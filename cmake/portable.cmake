@@ -2,8 +2,8 @@
 #
 # They are linked against stub libraries with the symbol versions that the older glibc has, which
 # scripts/glibc_stubs.py makes from the installed glibc. support/portable has the functions that are
-# newer. A function that is in neither fails the link by its name. Programs with LibTorch are left
-# out: LibTorch itself needs the installed glibc.
+# newer. A function that is in neither fails the link by its name. Programs with LibTorch do not use
+# them, because LibTorch itself needs the installed glibc.
 set(WARPWRIGHT_GLIBC "" CACHE STRING "Oldest glibc that the programs start on, such as 2.28; empty: the installed one")
 if(NOT WARPWRIGHT_GLIBC)
   return()

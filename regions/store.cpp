@@ -75,7 +75,7 @@ std::optional<json> Store::read(Kind kind, const std::string &key) const {
 
 Result<void> Store::write(Kind kind, const std::string &key, json document) const {
   if (!is_key(key))
-    return fail("'" + key + "' is no key of a record");
+    return fail("'" + key + "' is not the key of a record");
   std::error_code error;
   fs::create_directories(path(kind, key).parent_path(), error);
   if (error)

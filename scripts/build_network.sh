@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds libwarpwright-network.so, all of warpwright-train that touches LibTorch, for the torch of a Python: put it beside warpwright-train.
+# Builds libwarpwright-network.so, all of warpwright-train that touches LibTorch, for the torch of a Python: put it next to warpwright-train.
 #   scripts/build_network.sh PYTHON FOLDER
 # Needs a C++ compiler ($CXX, else g++) and pip's torch 2.x. With NCCL's header among torch's dependencies it can train on several GPUs.
 set -euo pipefail

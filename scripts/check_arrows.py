@@ -3,7 +3,7 @@
 
 usage: scripts/check_arrows.py [--list]
 
-A place is a set of files; the first row of the table that fits a file decides. A file may include files of its own
+A place is a set of files; the first row of the table that fits a file decides. A file may include its own files
 place, and of the places that its row names. The exit code is 1 for
 - a table that cannot be read, or a row that no file fits;
 - an include against the arrows that is not in KNOWN, and an entry of KNOWN that breaks nothing any more;

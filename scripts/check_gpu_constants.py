@@ -3,7 +3,7 @@
 
 usage: scripts/check_gpu_constants.py
 
-Looks at the code of the production folders, without comments and texts of messages. Prints each finding; the exit code is 1 where there is one.
+Looks at the code of the production folders, without comments and texts of messages. Prints each finding; the exit code is 1 if there is one.
 Standard library only.
 """
 import os

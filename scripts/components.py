@@ -1,8 +1,9 @@
-"""Software of others inside the packages, found in a finished build. For notices.py, sbom.py and wheel.py.
+"""Software of others inside the packages, as found in a finished build.
 
-Nothing is listed by hand: the archives come from the link commands and the headers from the compiler's dependency log, both of which
-ninja keeps, and dpkg knows which package each file belongs to. packaging/components.toml has the name and the license of each package; a
-package that it lacks is an error, so that nothing is shipped unnamed.
+For notices.py, sbom.py and wheel.py. The archives come from the link commands and the headers from
+the compiler's dependency log, both of which ninja keeps, and dpkg knows which package each file
+belongs to. packaging/components.toml has the name and the license of each package. A package that
+it lacks is an error, so that each shipped package is named.
 """
 import dataclasses
 import json
@@ -42,10 +43,15 @@ def output_of(*command):
     return run.stdout
 
 
-def cached_value(build, name):
-    """A value in the cache of a CMake build."""
+def optional_value(build, name, default):
+    """A value in the cache of a CMake build, or the default if it is absent or empty."""
     found = re.search(rf"(?m)^{name}:\w+=(.+)$", (build / "CMakeCache.txt").read_text())
-    return found[1] if found else fail(f"{build} is no build folder of CMake")
+    return found[1] if found else default
+
+
+def cached_value(build, name):
+    """A value in the cache of a CMake build; its absence is an error."""
+    return optional_value(build, name, None) or fail(f"{build} is no build folder of CMake with {name}")
 
 
 def source_of(build):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The main job on the examples: find faster versions of each kernel, verify them, show them.
 # With an NVIDIA GPU the variants are measured there; with none the CPU backend proves them correct, and the
-# program says so. usage: scripts/demo.sh BIN_DIR
+# program reports this. usage: scripts/demo.sh BIN_DIR
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$1

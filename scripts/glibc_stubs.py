@@ -3,11 +3,13 @@
 
 usage: scripts/glibc_stubs.py [--compiler CLANG] VERSION FOLDER
 
-glibc keeps its old symbol versions, so the installed one shows what an older one had: each symbol gets its newest version up to
-VERSION, and a symbol without such a version is absent, so that a link that needs it fails by its name. A program linked with -L FOLDER asks
-for no newer version. The stubs hold no code; at run time the machine's own libraries are loaded.
+glibc keeps its old symbol versions, so the installed one shows those of an older one: each symbol
+gets its newest version up to VERSION. A symbol without such a version is absent, so that a link
+that needs it fails by its name. A program linked with -L FOLDER asks for no newer version. The
+stubs hold no code; at run time the machine's own libraries are loaded.
 
-FOLDER gets libc.so, libm.so, libpthread.so, libdl.so, librt.so and the loader. Needs Clang, LLD and readelf.
+FOLDER gets libc.so, libm.so, libpthread.so, libdl.so, librt.so and the loader. Needs Clang, LLD and
+readelf.
 """
 import argparse
 import collections

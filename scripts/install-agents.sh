@@ -4,7 +4,7 @@
 # name, and no script of them is run. Does nothing when all is there.
 #
 # Usage: scripts/install-agents.sh [--check]    --check installs nothing: exit 0 when all is there, 77 (skipped) when not
-# Prints one line on what is missing, and ends with 77 when something cannot be had here.
+# Prints one line on what is missing, and ends with 77 when something is not available here.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
-# Installs what the build, the demo and the tests need from Debian 12's own archives (bookworm and bookworm-security), and, as the one
-# thing that Debian does not have, tree-sitter's grammar of Python: an npm package of a fixed version and checksum, put into
-# build/dependencies. Where there is no npm, Debian's npm is installed for it. Does nothing when all of it is there. Needs root or sudo
-# to install.
-# Left out: the CUDA toolkit and the GPU driver. Both are optional: found when present, said when not
-# (`warpwright doctor`).
+# Installs the packages that the build, the demo and the tests need from Debian 12's own archives
+# (bookworm and bookworm-security). Debian does not have tree-sitter's grammar of Python: it is an
+# npm package of a fixed version and checksum, put into build/dependencies. If npm is missing,
+# Debian's npm is installed for it. Does nothing if all of it is there. Needs root or sudo to install.
+#
+# Usage: scripts/install-deps.sh [demo|test]
+#   demo   only the packages that build the demo's programs
+#   test   all; the default
+#
+# It does not install the CUDA toolkit and the GPU driver. Both are optional (`warpwright doctor`).
 set -euo pipefail
 
+purpose=${1:-test}
 packages=(
   # build
-  cmake ninja-build ccache pkg-config xz-utils python3 python3-pip python3-setuptools python3-wheel git ca-certificates
-  clang-22 libclang-rt-22-dev lld-22 libclang-22-dev llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev
+  cmake ninja-build ccache pkg-config xz-utils python3 git ca-certificates
+  clang-22 lld-22 libclang-22-dev llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev
   # libraries
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev librabbitmq-dev libtree-sitter-dev
+)
+[ "$purpose" = demo ] || packages+=(
+  # packages: the wheels, and copyright files of the isl inside Polly and the xxHash inside LLVM (packaging/components.toml)
+  python3-pip python3-setuptools python3-wheel libisl23 libxxhash0
   # tests and benchmarks
-  doctest-dev neovim clangd-22 rabbitmq-server openssl openssh-client openssh-server make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
+  doctest-dev libclang-rt-22-dev neovim clangd-22 rabbitmq-server openssl openssh-client openssh-server make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
   # trainer (optional: without libtorch-dev warpwright-train is not built)
   libtorch-dev libgloo-dev libopenblas0-openmp
-  # only read: their copyright files are those of the isl inside Polly and the xxHash inside LLVM (packaging/components.toml)
-  libisl23 libxxhash0
 )
 
 # The grammar, from npm's registry by npm itself, which knows the registry to ask. The archive as a whole is what is checked, before
@@ -54,6 +61,7 @@ for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -eq 0 ]; then
+  [ "$purpose" != demo ] || echo "packages: all are installed"
   install_grammar
   exit 0
 fi
@@ -63,7 +71,6 @@ if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "install-deps: run as root, or install: ${missing[*]}" >&2; exit 1; }
   as_root=(sudo)
 fi
-echo "install-deps: installing ${missing[*]}"
 # rabbitmq-server would start a broker for the whole machine; the tests start private ones (scripts/broker.sh).
 # Debian asks this program whether a package may start its service: no.
 policy=/usr/sbin/policy-rc.d
@@ -74,6 +81,9 @@ if [ ! -e "$policy" ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 "${as_root[@]}" apt-get update -qq
+# One line for each package to fetch, with its size in bytes as the third word.
+apt-get install --print-uris -qq -y --no-install-recommends "${missing[@]}" 2>/dev/null |
+  awk '{ size += $3 } END { printf "packages: %d to install, %d MB\n", NR, size / 1e6 }'
 "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null || {
   echo "install-deps: apt could not install ${missing[*]}. clang-22 comes from bookworm-security: is that in /etc/apt/sources.list?" >&2
   exit 1

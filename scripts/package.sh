@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Makes the installable packages of a finished build:
-#   warpwright-VERSION-linux-x86_64.tar.xz   programs, docs, examples, Neovim plugin; unpack anywhere, ~/.local included
-#   warpwright_VERSION_amd64.deb             the same for Debian, Ubuntu and the like
-#   warpwright.nvim/                         the Neovim plugin as a directory, for plugin managers
-#   warpwright-VERSION-py3-none-*.whl            the backend of torch.compile, for pip; by scripts/wheel.py
-#   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, where npm can be had
-#   warpwright-VERSION-source.tar.xz         the committed sources, which belong with the programs (THIRD_PARTY.txt says why)
-#   warpwright-VERSION.spdx.json             the software inside each package, as SPDX; by scripts/sbom.py
-#   SHA256SUMS                               of every file above; check with `sha256sum -c SHA256SUMS`
-# Builds nothing. Each is installed and used by tests/editors (`make test-editors`), the wheel by tests/torch/wheel.
-# usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]     KINDs: archive deb neovim wheel vscode source; all of them by default
+#   warpwright-VERSION-linux-x86_64.tar.xz       programs, docs, examples, Neovim plugin
+#   warpwright_VERSION_amd64.deb                 the same for Debian, Ubuntu and the like
+#   warpwright.nvim/                             the Neovim plugin as a directory
+#   warpwright-VERSION-py3-none-*.whl            the backend of torch.compile (scripts/wheel.py)
+#   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, if npm is there
+#   warpwright-VERSION-source.tar.xz             the committed sources (THIRD_PARTY.txt gives the reason)
+#   warpwright-VERSION.spdx.json                 the software inside each package (scripts/sbom.py)
+#   SHA256SUMS                                   of every file; check with `sha256sum -c SHA256SUMS`
+# Builds nothing. `make test-editors` installs and uses each package, tests/torch/wheel the wheel.
+# usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]
+#   KINDs: archive deb neovim wheel vscode source; all of them by default
 set -euo pipefail
 build=$(realpath "$1")
 out=$(realpath -m "$2")

@@ -3,8 +3,9 @@
 
 usage: scripts/sbom.py PACKAGES_DIR OUT.spdx.json
 
-Each package of a release brings a list of the software inside it (sbom.spdx.json, by scripts/notices.py). This joins the lists of all
-packages in PACKAGES_DIR, with the SHA-256 of each file. A package without a list, the archive of the sources, contains our software only.
+Each package of a release brings a list of the software inside it (sbom.spdx.json, by
+scripts/notices.py). This joins the lists of all packages in PACKAGES_DIR, with the SHA-256 of each
+file. A package without a list, the archive of the sources, contains our software only.
 """
 import datetime
 import hashlib

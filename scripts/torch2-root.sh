@@ -3,7 +3,7 @@
 # usage: scripts/torch2-root.sh COMMAND...     in the root, with this checkout at /warpwright; WARPWRIGHT_TORCH2_ROOT names the folder,
 #                                              default: build/torch2-root. Exit code 77: it cannot be made or entered here, and why.
 # The root is made once, by debootstrap from Debian's own archive, which takes minutes and 1.6 GB; packages that are named here later are
-# added to it. Needs root for chroot and mounts; the mounts are in a namespace of their own and go with the command.
+# added to it. Needs root for chroot and mounts; the mounts are in a separate namespace and go with the command.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=${WARPWRIGHT_TORCH2_ROOT:-$PWD/build/torch2-root}

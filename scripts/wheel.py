@@ -5,24 +5,23 @@ usage: scripts/wheel.py BUILD_DIR OUT_DIR
 
 The wheel holds the Python packages `warpwright` and `warpwright_runtime`. The core library lies in `warpwright`; the search program,
 the runner and the runner's Python files lie in `warpwright/bin`, as in a build. An entry point makes "warpwright" a backend of
-torch.compile. Left out: the CPU worker, 120 MB that only tests of the search use (WARPWRIGHT_CPU_WORKER names one of a build).
+torch.compile. Not included: the CPU worker, 120 MB that only tests of the search use (WARPWRIGHT_CPU_WORKER names one of a build).
 
-The platform tag is computed: the newest version of glibc that any program or library in the wheel asks for. Debian's python3-wheel
+The platform tag is computed: the version of glibc that the build was made for, or the newest that a program in the wheel asks for. Debian's python3-wheel
 writes the archive, so this runs with Debian's Python.
 """
 import pathlib
 import platform
-import re
 import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from components import PROJECT, ROOT, cached_value, fail, output_of  # noqa: E402
+from components import PROJECT, ROOT, cached_value, fail, optional_value, output_of  # noqa: E402
+from elf import GLIBC_LIBRARIES, Elf, is_elf  # noqa: E402
 
 PROGRAMS = ("warpwright-search", "warpwright-runner")
 CORE = "libwarpwright-core.so"
-SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}  # anything else may be absent on a user's machine
 METADATA = """Metadata-Version: 2.1
 Name: warpwright
 Version: {version}
@@ -58,31 +57,32 @@ def copy_parts(build, out):
         shutil.copy2(build / "bin" / name, out / "warpwright/bin")
 
 
-def platform_tag(binaries):
-    """The oldest glibc that has every symbol version of `binaries`, as a tag of PEP 600."""
-    newest = (2, 17)  # the first that pip knows by such a tag
+def platform_tag(binaries, oldest=(2, 17)):
+    """The oldest glibc from `oldest` on that has every symbol version of `binaries`, as a tag of PEP 600, which begins at 2.17."""
+    newest = oldest
     for path in binaries:
-        text = output_of("objdump", "-p", path)
-        others = set(re.findall(r"NEEDED\s+(\S+)", text)) - SYSTEM_LIBRARIES
+        elf = Elf(path)
+        others = elf.needed - GLIBC_LIBRARIES
         if others:
             fail(f"{path.name} needs {min(others)}, which the user's machine may lack: link it statically")
-        newest = max([newest, *((int(major), int(minor)) for major, minor in re.findall(r"\bGLIBC_(\d+)\.(\d+)", text))])
+        newest = max(newest, elf.glibc)
     return f"manylinux_{newest[0]}_{newest[1]}_{platform.machine()}"
 
 
 def main(build, out):
     version = cached_value(build, "CMAKE_PROJECT_VERSION")
+    floor = tuple(map(int, optional_value(build, "WARPWRIGHT_GLIBC", "2.17").split(".")))
     with tempfile.TemporaryDirectory(prefix="warpwright-wheel-") as folder:
         place = pathlib.Path(folder)
         copy_parts(build, place)
-        binaries = [path for path in sorted(place.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+        binaries = [path for path in sorted(place.rglob("*")) if is_elf(path)]
         for path in binaries:
             output_of("strip", path)
         information = place / f"warpwright-{version}.dist-info"
         information.mkdir()
         description = (ROOT / "docs/pytorch.md").read_text()
         (information / "METADATA").write_text(METADATA.format(version=version, license=PROJECT["license"], description=description))
-        (information / "WHEEL").write_text(WHEEL.format(platform=platform_tag(binaries)))
+        (information / "WHEEL").write_text(WHEEL.format(platform=platform_tag(binaries, floor)))
         (information / "entry_points.txt").write_text(ENTRY_POINTS)
         shipped = [path for path in sorted((build / "bin").rglob("*")) if path.name in {one.name for one in binaries}]
         output_of(ROOT / "scripts/notices.py", "programs", build, information, *(path.relative_to(build) for path in shipped))

@@ -158,7 +158,7 @@ std::string measured_comment(const model::Verdict &verdict, const std::vector<st
               microseconds(baseline.reference_time.median_ns) + " against " +
               microseconds(baseline.candidate_time.median_ns) + ")";
   } else {
-    text = "Checked on the CPU, " + verdict.date + ": correct there. No GPU has run or timed it.";
+    text = "Checked on the CPU, " + verdict.date + ": correct there. It has not run on a GPU.";
   }
   for (const std::string &move : moves)
     text += "\n  " + move;
@@ -188,7 +188,7 @@ std::string library_text(const model::Verdict &verdict) {
              ? printed("Library calls take %.0f%% of its device time",
                        100 * *verdict.library_share) +
                    "."
-             : "All its device time is in kernels of its own; no library is called.";
+             : "All its device time is in generated kernels; it does not call the library.";
 }
 
 std::string bound_text(const model::Verdict &verdict) {

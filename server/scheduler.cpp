@@ -12,7 +12,7 @@ AnalysisResult failed_facts(const std::string &path, const std::string &reason) 
   facts.path = path;
   facts.diagnostics.push_back({.rule = "internal",
                                .severity = analysis::Severity::Error,
-                               .message = "Warpwright could not analyse this file: " + reason,
+                               .message = "Warpwright could not analyze this file: " + reason,
                                .line = 1,
                                .column = 1});
   return {std::move(facts), {}};

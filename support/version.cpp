@@ -1,4 +1,4 @@
-// CMake defines WARPWRIGHT_VERSION for this file alone, so that a new version compiles one file anew.
+// CMake defines WARPWRIGHT_VERSION for this file alone, so that a new version compiles one file.
 #include "support/version.h"
 
 namespace warpwright {

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Modules under torch.compile(backend="warpwright"): their plans are searched, then they are measured beside PyTorch's own forms.
+"""Modules under torch.compile(backend="warpwright"): their plans are searched, then they are measured next to PyTorch's own forms.
 
 usage: python3 bench/backend/run.py --out ROWS.jsonl [--modules kinds] [--dtype bfloat16] [--train] [--only 01_llama,04_] [--phase search --jobs 8]
            [--budget 60s] [--baselines few] [--seconds 500]
        python3 bench/backend/run.py --summary ROWS.jsonl
 
 search: `jobs` processes capture the modules' graphs; then one runner with as many workers, which take turns on the GPU, searches plans
-for `jobs` modules at a time. Records go into the store, a line a module into ROWS.jsonl.search.
+for `jobs` modules at a time. Records go into the store, one line per module into ROWS.jsonl.search.
 measure: one process, alone on the GPU, binds plans where they make a whole graph faster, then checks and times all forms (variants.py).
-It keeps a line a module: whether ours is right, the times of each form as called ("called"), in a CUDA graph ("graph") and under
+It keeps one line per module: whether ours is right, the times of each form as called ("called"), in a CUDA graph ("graph") and under
 reduce-overhead, ratios of the others' times to ours with their intervals, and the device's time inside our plans.
-Modules that the files hold already are left out, so the same command goes on. A process that dies or hangs costs its module alone.
+Modules that the files hold already are omitted, so the same command goes on. A process that dies or hangs costs its module alone.
 """
 import argparse
 import concurrent.futures

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two builds side by side in one run: is the new one slower than the base? On the CPU; no GPU is needed or used.
+"""Two builds side by side in one run: is the new one slower than the base? On the CPU; without a GPU.
 
 usage: bench/compare/compare.py BASE_BIN_DIR NEW_BIN_DIR [--edits N] [--opens N] [--rounds N] [--bound R] [--out RESULT.json]
 
@@ -8,7 +8,7 @@ the machine does meets both. An edit's time ends with the last diagnostics for i
 Throughput: both runners run at once and get the same candidates for the CPU backend in short turns, in random order; a turn's time is
 from its first submission to its last verdict. Each candidate is new to every cache.
 Prints medians, and the median of the pairs' ratios, new over base, with its 95% interval (bootstrap over pairs). The two times of a pair
-are neighbours, so a machine that is slow for a while is slow in both. Exit 1 when the whole interval of a
+are neighbors, so a machine that is slow for a while is slow in both. Exit 1 when the whole interval of a
 ratio lies above the bound (1.03): slower beyond doubt. "unsure" is an interval that reaches over it: take more edits or rounds.
 Standard library only.
 """

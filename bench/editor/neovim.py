@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a user waits for in a real Neovim: Warpwright's plugin and server, and clangd alone as the comparison.
+"""Times that a user waits for in a real Neovim: Warpwright's plugin and server, and clangd alone as the comparison.
 
 usage: bench/editor/neovim.py [--warpwright BIN] [--clangd BIN] [--neovim BIN] [--cuda ROOT] [--rounds N] [--out ENTRIES.json]
 

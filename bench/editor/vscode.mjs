@@ -1,4 +1,4 @@
-// What a user waits for in a real VS Code (code-server under headless Chromium): Warpwright alone, clangd alone, and both on one file.
+// Times that a user waits for in a real VS Code (code-server under headless Chromium): Warpwright alone, clangd alone, and both on one file.
 //
 // usage: WARPWRIGHT_BIN=DIR node bench/editor/vscode.mjs [--rounds N] [--out ENTRIES.json]
 //

@@ -1,4 +1,4 @@
-"""Convolutions with short sums: cases for the direct and the implicit-GEMM family side by side. Shapes are typical of networks; none is a task's."""
+"""Convolutions with short sums: cases for the direct and the implicit-GEMM family side by side. Shapes are typical of networks; they are not from tasks."""
 
 from cases import convolution
 

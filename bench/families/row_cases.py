@@ -1,6 +1,6 @@
-"""Cases for the row family: reductions, softmax, normalisations and losses, as graphs of one region, and the torch function that each is.
+"""Cases for the row family: reductions, softmax, normalizations and losses, as graphs of one region, and the torch function that each is.
 
-Form as in cases.py. Shapes are typical of networks; none is taken from a task.
+Form as in cases.py. Shapes are typical of networks; they are not from tasks.
 """
 from cases import case, leaf, node
 

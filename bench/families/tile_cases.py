@@ -1,4 +1,4 @@
-"""Convolutions on tensor cores: cases for the tile and the implicit-GEMM family side by side. Shapes are typical of networks; none is a task's."""
+"""Convolutions on tensor cores: cases for the tile and the implicit-GEMM family side by side. Shapes are typical of networks; they are not from tasks."""
 
 from cases import convolution
 

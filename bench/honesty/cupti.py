@@ -8,8 +8,8 @@ Kernels from under 3 us to about 1 ms, one launch each. Each is measured three t
 process of its own into which cupti_trace.so was injected, and by a plain `serve` again. Compared are two clocks that
 saw the same launches: the verdict's candidate_time.kernel_ns under CUPTI (median_ns where it has no kernel_ns), and the
 median of CUPTI's durations of that process's cold launches. CUPTI itself slows launches down; the plain verdicts (mean
-of the two) stand beside them and show by how much, and with --ncu also gpu__time_duration of Nsight Compute with
---cache-control all --clock-control none, a second witness that serialises and rounds in its own way.
+of the two) stand next to them and show by how much, and with --ncu also gpu__time_duration of Nsight Compute with
+--cache-control all --clock-control none, a second witness that serializes and rounds in its own way.
 Writes DIR/cupti.json and DIR/cupti.entries.json. Standard library only.
 """
 import argparse

@@ -4,7 +4,7 @@
 // to $WARPWRIGHT_TRACE: "K start end graph_node name" and "M start end bytes", times in ns, graph_node 0 for a
 // launch outside a graph. libcupti is opened at run time ($WARPWRIGHT_CUPTI, else libcupti.so.13), so that only its
 // headers are needed to build. Records are asked for five times a second, because a worker ends without exit handlers.
-// Leaves out copies, API calls and everything that would cost more. Threads: CUPTI's own and one of this library's.
+// Omits copies, API calls and everything that would cost more. Threads: CUPTI's own and one of this library's.
 //
 // g++ -std=c++17 -O2 -shared -fPIC -I$CUDA/include cupti_trace.cpp -o cupti_trace.so -ldl -pthread
 #include <chrono>

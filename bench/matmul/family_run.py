@@ -1,4 +1,4 @@
-"""Runs the plans that matmul_emit printed: errors against fp64 beside cuBLAS FP32's, and times with a cold cache beside torch.
+"""Runs the plans that matmul_emit printed: errors against fp64 next to cuBLAS FP32's, and times with a cold cache next to torch.
 
     python3 family_run.py plans.jsonl [SECONDS]
 

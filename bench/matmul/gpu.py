@@ -1,4 +1,4 @@
-"""Launching cubins through the CUDA driver beside torch, and timing with a cold second-level cache."""
+"""Launching cubins through the CUDA driver next to torch, and timing with a cold second-level cache."""
 import ctypes
 import statistics
 import torch

@@ -1,4 +1,4 @@
-"""Runs the FP32 plans that matmul_emit printed on operands of the whole range of FP32, beside cuBLAS FP32: rows of 2^0 to 2^30 along k and
+"""Runs the FP32 plans that matmul_emit printed on operands of the whole range of FP32, next to cuBLAS FP32: rows of 2^0 to 2^30 along k and
 across it, denormal numbers, zeros, sums that overflow, infinities and NaN.
 
     python3 range_run.py plans.jsonl

@@ -105,11 +105,12 @@ Result<int> setting_of(const Configuration &configuration, const std::string &na
                        int high) {
   const auto found = configuration.find(name);
   if (found == configuration.end())
-    return fail("the configuration has no \"" + name + "\"", "take one that the family lists");
+    return fail("the configuration has no \"" + name + "\"",
+                "take a configuration from the family's list");
   if (found->second < low || found->second > high)
     return fail("the configuration's \"" + name + "\" is " + std::to_string(found->second) +
                     ", not between " + std::to_string(low) + " and " + std::to_string(high),
-                "take one that the family lists");
+                "take a configuration from the family's list");
   return found->second;
 }
 

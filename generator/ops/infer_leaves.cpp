@@ -50,7 +50,7 @@ Result<Types> constant(const Node &node, const Types &) {
     return single_result(node.type().dtype, {});
   const json values = json::parse(text_attribute(node, "values"), nullptr, false);
   if (!values.is_array() || !std::ranges::all_of(values, is_number))
-    return fail("values is no JSON list of numbers");
+    return fail("values is not a JSON list of numbers");
   if (static_cast<std::int64_t>(values.size()) != model::elements_of(node.type().shape))
     return fail(std::to_string(values.size()) + " values for the shape " +
                 text_of(node.type().shape));
@@ -65,7 +65,7 @@ Result<Types> iota(const Node &node, const Types &) {
 
 Result<Types> aten(const Node &node, const Types &operands) {
   if (!text_attribute(node, "target").starts_with("aten::"))
-    return fail("target is no ATen operator: '" + text_attribute(node, "target") + "'");
+    return fail("target is not an ATen operator: '" + text_attribute(node, "target") + "'");
   const json arguments = json::parse(text_attribute(node, "arguments"), nullptr, false);
   const json keywords = json::parse(text_attribute(node, "keywords", "{}"), nullptr, false);
   if (!arguments.is_array() || !keywords.is_object())

@@ -103,7 +103,7 @@ Result<Types> layer_norm(const Node &node, const Types &operands) {
     normalised.push_back(shape[static_cast<std::size_t>(dims[i])]);
   }
   if (normalised.empty())
-    return fail("it normalises no dimension");
+    return fail("it normalizes no dimension");
   if (auto checked = check_operands(node, operands, {"weight", "bias"}, normalised); !checked)
     return std::unexpected(checked.error());
   return single_result(operands[0].dtype, shape);

@@ -29,7 +29,7 @@ Result<Types> permute(const Node &node, const Types &operands) {
     result.push_back(shape[static_cast<std::size_t>(dim)]);
   }
   if (dims.size() != shape.size() || seen.size() != shape.size())
-    return fail("dims " + text_of(dims) + " is no order of " + std::to_string(shape.size()) +
+    return fail("dims " + text_of(dims) + " is not an order of " + std::to_string(shape.size()) +
                 " dimensions");
   return single_result(operands[0].dtype, std::move(result));
 }

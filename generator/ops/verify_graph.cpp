@@ -109,7 +109,7 @@ public:
 private:
   Result<void> check(const Node &node) {
     if (!is_identifier(node.name))
-      return fail("its name is no C identifier");
+      return fail("its name is not a C identifier");
     if (known_.contains(node.name))
       return fail("another node has its name");
     const Op *rule = find_op(node.op);

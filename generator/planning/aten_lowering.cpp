@@ -33,7 +33,7 @@ public:
       return convolution_with_relu();
     const ops::CallLibrary library = ops::op_of(node_).library;
     if (!library)
-      return fail("no ATen operator is known for \"" + node_.op + "\" (" + node_.name + ")",
+      return fail("there is no known ATen operator for \"" + node_.op + "\" (" + node_.name + ")",
                   "A family has to lower it");
     ops::LibraryCall call{node_, {}};
     bool has_grouped_heads = false;
@@ -209,7 +209,7 @@ private:
     const auto keywords =
         nlohmann::json::parse(ops::text_attribute(node_, "keywords", "{}"), nullptr, false);
     if (!arguments.is_array() || !keywords.is_object())
-      return fail(node_.name + ": the recorded arguments are no JSON");
+      return fail(node_.name + ": the recorded arguments are not JSON");
     for (const auto &item : arguments)
       step.arguments.push_back(argument(item));
     for (const auto &[name, item] : keywords.items())

@@ -457,7 +457,7 @@ Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
       if (!refused[anchor].contains(std::string(other->name)))
         choice.family = other->name;
   }
-  return fail("no choice of families can lower the graph");
+  return fail("the families cannot lower the graph");
 }
 
 } // namespace warpwright::planning

@@ -2,7 +2,7 @@
 //
 // An expanded state offers every template and the first choice of every move at once, and its other choices when
 // nothing better is left. The next state to expand is the fastest verified one if speedups are known, else the first
-// one tried. Leaves out: any estimate of a move's benefit.
+// one tried. Omits: any estimate of a move's benefit.
 #include "generator/search/search.h"
 #include "generator/text/moves/move_kind.h"
 

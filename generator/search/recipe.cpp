@@ -34,7 +34,7 @@ Result<Recipe> recipe_from_json(const json &document) {
     return recipe;
   } catch (const json::exception &error) {
     return fail(std::string("not a recipe: ") + error.what(),
-                "Use one that this version of Warpwright wrote");
+                "Use a recipe of this version of Warpwright");
   }
 }
 

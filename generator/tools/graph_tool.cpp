@@ -1,7 +1,7 @@
 // warpwright-graph plan GRAPH.json...: what fusion makes of a dumped op graph. For developers; not installed.
 //
 // Prints regions, the choices that each has and the plan's kernels; --out writes the plan, --source the device source. With several graphs
-// it prints one line each. Leaves out running and measuring (warpwright-runner). Thread: one.
+// it prints one line each. Omits running and measuring (warpwright-runner). Thread: one.
 #include "generator/ops/names.h"
 #include "generator/planning/layouts.h"
 #include "generator/ops/op_traits.h"

@@ -1,4 +1,4 @@
-// Candidates that search memory for the answer: the poison, freed buffers, memory beside their own.
+// Candidates that search memory for the answer: the poison, freed buffers, memory next to their own.
 #include "runner/adversary/families.h"
 #include "runner/adversary/tasks.h"
 

@@ -1,4 +1,4 @@
-// Device discovery: runs `warpwright-runner devices`, and looks beside the executable.
+// Device discovery: runs `warpwright-runner devices`, and looks next to the executable.
 #include "runner/service/devices.h"
 #include "runner/cuda/toolkit.h"
 #include "runner/service/calibration.h"

@@ -19,7 +19,7 @@ def library_path():
     for path in (os.environ.get("WARPWRIGHT_CORE", ""), beside, above):
         if path and os.path.exists(path):
             return path
-    raise CoreError(f"{NAME} is not beside the package {os.path.dirname(beside)}: install the package warpwright anew")
+    raise CoreError(f"{NAME} is not in the package {os.path.dirname(beside)}: install the package warpwright again")
 
 
 @functools.lru_cache(maxsize=None)

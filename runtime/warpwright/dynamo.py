@@ -156,7 +156,7 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
         return compiled(gm)
     try:
         if torch.are_deterministic_algorithms_enabled():
-            raise core.CoreError("deterministic algorithms are asked for, and plans may add in any order")
+            raise core.CoreError("deterministic algorithms are requested, and plans may add in any order")
         with override_store(ours["store"]):
             found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))
             session = Session.current

@@ -1,4 +1,4 @@
-"""The environment on which a verdict depends besides the graph, and the folder of records.
+"""The environment on which a verdict depends in addition to the graph, and the folder of records.
 Importing this file checks PyTorch's version."""
 
 import functools

@@ -49,4 +49,4 @@ def seconds_of(budget):
     try:
         return float(number) * UNITS[unit or "s"]
     except (ValueError, KeyError):
-        raise ValueError(f"budget={budget!r} is no time: give seconds, or a text such as '10min' or '90s'") from None
+        raise ValueError(f"budget={budget!r} is not a time: give seconds, or a text such as '10min' or '90s'") from None

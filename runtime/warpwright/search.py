@@ -277,7 +277,7 @@ def program():
                  os.path.join(os.path.dirname(beside), "warpwright-search"), shutil.which("warpwright-search") or ""):
         if path and os.path.exists(path):
             return path
-    raise core.CoreError("warpwright-search is not installed beside the package: install warpwright anew, or set WARPWRIGHT_SEARCH")
+    raise core.CoreError("warpwright-search is not installed with the package: install warpwright again, or set WARPWRIGHT_SEARCH")
 
 
 class Progress:

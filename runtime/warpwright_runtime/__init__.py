@@ -1,4 +1,4 @@
-"""Runtime for the verified kernels of plan files, which Warpwright writes beside a PyTorch file.
+"""Runtime for the verified kernels of plan files, which Warpwright writes next to a PyTorch file.
 
 The PyTorch file decorates a class with plans("NAME.wwplan") (plan_file.py). NVRTC compiles the
 kernels for the GPU of the machine. A C++ compiler compiles the function that calls them, once per

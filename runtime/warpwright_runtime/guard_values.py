@@ -1,4 +1,4 @@
-"""Values besides tensors that a module's forward reads, as literals that another process can
+"""Values in addition to tensors that a module's forward reads, as literals that another process can
 compare with its own values.
 
 Plain constants stand for themselves. Other values are tuples whose first member is the kind:

@@ -1,4 +1,4 @@
-"""Plan files, `NAME.wwplan`: a verified plan beside the user's Python file, and the class decorator
+"""Plan files, `NAME.wwplan`: a verified plan next to the user's Python file, and the class decorator
 that uses it.
 
 A plan file is JSON: `plan` contains the lines of the dict that exported_plan.py takes, and `source`
@@ -42,7 +42,7 @@ def read(path):
     try:
         return plan_of({name: "\n".join(document[name]) for name in ("plan", "source")})
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no plan file: {error!r}") from None
+        raise ValueError(f"{path} is not a plan file: {error!r}") from None
 
 
 def plans(path):

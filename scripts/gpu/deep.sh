@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The deep check, the counters and replay on a real GPU: what doctor finds, a right kernel and two planted faults under every
-# tool with the tools' raw texts kept, and a verdict replayed. Needs a driver; says what was skipped without the tools.
+# tool with the tools' raw texts kept, and a verdict replayed. Needs a driver; reports what was skipped without the tools.
 # usage: scripts/gpu/deep.sh BIN_DIR OUT_DIR
 set -uo pipefail
 runner=$(realpath "$1")/warpwright-runner

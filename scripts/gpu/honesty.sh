@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures whether the runner can be trusted and how fast it judges, on a machine with a GPU: GPU tests, adversary suite,
 # recovery after faults, agreement with CUPTI (and Nsight Compute where present), A/A, repeatability between processes,
-# candidates a minute against KernelBench. A step that fails or runs out of time is logged, and the next one goes on.
+# candidates per minute against KernelBench. A step that fails or runs out of time is logged, and the next one goes on.
 # Writes OUT/log.txt, OUT/gpu.txt, OUT/entries.json (for bench/summary.py merge) and OUT/honesty.tar.xz (all raw results).
 # usage: [BUDGET_S=520] [KERNELBENCH=DIR_OR_TAR] [PRECOMPILED=6] scripts/gpu/honesty.sh ARCHIVE.tar.xz OUT_DIR [STEP...]
 #   STEPs: latency cupti aa repeat kernelbench adversary tests; all of them by default. Fewer get more of BUDGET_S: two calls,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs HeCBench's programs a to m on a machine with an NVIDIA GPU, nvcc, g++ and make; nothing is fetched, and Clang is not
+# Runs HeCBench's programs a to m on a machine with an NVIDIA GPU, nvcc, g++ and make; without downloads, and Clang is not
 # needed. Run it again with the same OUT_DIR to continue. Writes OUT_DIR/programs.jsonl and OUT_DIR/table.md.
 # usage: scripts/gpu/programs.sh BIN_DIR HECBENCH OUT_DIR [options of bench/programs/run.py, as --for 9m --only adam,bfs]
 # HECBENCH is a checkout, or the archive of bench/programs/pack.py, which is unpacked into build/.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The trainer's whole pipeline on GPUs, in three parts of limited length that may run on different machines.
-#   PART=1  one or two GPUs: collect (kernels and torch modules), sft, selfsup, reinforcement live (contrastive beside grpo), then evaluation on held-out
+#   PART=1  one or two GPUs: collect (kernels and torch modules), sft, selfsup, reinforcement live (contrastive next to grpo), then evaluation on held-out
 #           tasks. With two, torch modules, grpo and the held-out shapes have the second to themselves.
-#   PART=2  one to four GPUs: the rest of the evaluation, 256 random trials; beside it two processes against one, a naive loop, the adversary suite as
+#   PART=2  one to four GPUs: the rest of the evaluation, 256 random trials; next to it two processes against one, a naive loop, the adversary suite as
 #           actions, policy against search
-#   PART=3  one or more GPUs: many trials of more tasks; beside it, on the first of several, policy against search for AGAINST seconds (0: not)
+#   PART=3  one or more GPUs: many trials of more tasks; next to it, on the first of several, policy against search for AGAINST seconds (0: not)
 # Environment: BIN (folder of the programs), OUT (results, kept up to date), STATE (kept between parts; FROM, an archive of it, fills it), PART, LIMIT (seconds),
-# PYTHON (has torch: its LibTorch is used), SCALE (of times and trials), DEVICE and NETWORK ("cpu" where there is no GPU).
+# PYTHON (has torch: its LibTorch is used), SCALE (of times and trials), DEVICE and NETWORK ("cpu" if there is no GPU).
 # SEED draws the shapes that are learned from, HELD_SEED those of the held-out tasks: all kernels of the families that are held out, SHAPES of the others.
 set -u
 BIN=${BIN:?} OUT=${OUT:?} STATE=${STATE:-/tmp/trainstate} PART=${PART:-1} PYTHON=${PYTHON:-python3} LIMIT=${LIMIT:-540}

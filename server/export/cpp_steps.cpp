@@ -198,7 +198,7 @@ private:
     if (const auto *tensors = std::get_if<std::vector<model::TensorView>>(&argument)) {
       std::string text = "std::vector<at::Tensor>{";
       if (std::ranges::find(*tensors, "", &model::TensorView::buffer) != tensors->end())
-        return fail("an operator takes a list with tensors left out",
+        return fail("an operator takes a list with missing tensors",
                     "Apply another variant, or optimize the module from Python");
       for (std::size_t i = 0; i < tensors->size(); ++i)
         text += (i ? ", " : "") + view((*tensors)[i]);

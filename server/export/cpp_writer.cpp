@@ -114,7 +114,7 @@ std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
          ")warpwright\";\n\n" + runtime_text(steps, plan, variant) +
          (steps.body.contains("tensor_map(") ? kTensorMap : "") +
          (state.empty() ? "" : replaced(kWithState, "@STATE@", state)) +
-         "\n/// Nothing where the arguments are not those that the variant was verified for.\n"
+         "\n/// Empty if the arguments differ from those of the verification.\n"
          "std::vector<at::Tensor> run(const std::vector<at::Tensor> &inputs) {\n" +
          (state.empty() ? "" : "  if (inputs.empty())\n    return {};\n") + steps.checks +
          "  const c10::cuda::CUDAGuard guard(inputs[0].device());\n"

@@ -54,9 +54,11 @@ except (ImportError, AttributeError):  # no verified kernels
 Result<ModelAddition> write_addition(const model::Task &task, const model::Graph &graph,
                                      const model::Plan &plan, const ModelText &text) {
   if (!task.module || task.module->language != "python")
-    return fail("the task is no Python module", "Only those can be written as a ModelNew");
+    return fail("the task is not a Python module",
+                "Only a Python module can be written as a ModelNew");
   if (text.patterns.guards.empty())
-    return fail("the runner does not say what forward was traced with", "Use a runner of this version");
+    return fail("the runner does not report the arguments of the trace",
+                "Use a runner of this version");
   const std::string &model = task.module->model;
   const auto literal = plan_literal(task, graph, plan, text.patterns, text.device);
   if (!literal)

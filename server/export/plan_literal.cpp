@@ -214,7 +214,7 @@ bool is_literal(const std::string &text) {
 }
 
 std::unexpected<Error> not_literal() {
-  return fail("how the module is called is told by more than literals",
+  return fail("the module's call contains more than literals",
               "Optimize with a runner of this version that you trust");
 }
 

@@ -45,11 +45,11 @@ std::string why_no_launcher(const plan::Program &program) {
   for (const plan::Step &step : program.steps) {
     const auto *launch = std::get_if<plan::Launch>(&step);
     if (!launch)
-      return "a step of it is no kernel";
+      return "one of its steps is not a kernel";
     if (launch->cooperative || launch->shared_bytes > kDefaultSharedBytes)
       return "a kernel of it needs more than a plain launch";
     if (!std::ranges::all_of(launch->arguments, is_plain))
-      return "a kernel of it takes a tensor map, or a number that is no int32";
+      return "a kernel of it takes a tensor map, or a number other than an int32";
   }
   return {};
 }

@@ -8,7 +8,8 @@
 
 namespace warpwright::server::features {
 
-/// "**Analysis** (builtin policy): The kernel is held back by memory traffic.", the newest analysis; empty: no policy was asked.
+/// "**Analysis** (builtin policy): The kernel is held back by memory traffic.", the newest
+/// analysis; empty: no policy was asked.
 std::string analysis_text(const KernelStatus &status);
 
 /// The first sentence of analysis_text().

@@ -116,15 +116,15 @@ BenchPage page_of(const BenchCommand &command, const model::DeviceInfo &device,
                        "compared with.");
   if (command.candidates.empty())
     page.notes.push_back("The candidate is the export that a user gets: the decorated class with "
-                         "its plan file, loaded in a process of its own. A row whose kernels did "
-                         "not answer every call is a failure and counts as 1.0.");
+                         "its plan file, loaded in a separate process. If its kernels did not "
+                         "answer every call, a row is a failure and counts as 1.0.");
   if (!command.candidates.empty()) {
     page.title = "KernelBench, another system's answers measured";
-    page.notes.push_back("The candidates are host code: Python and C++ that ran in a process of "
-                         "its own, apart from the reference, the expected results "
+    page.notes.push_back("The candidates are host code: Python and C++ that ran in a separate "
+                         "process, without the reference, the expected results "
                          "and the comparison. Their times are taken by the runner's timer inside "
-                         "that process and held against the clock of another; "
-                         "docs/candidates.md says what that does not cover.");
+                         "that process and compared with the clock of another process; "
+                         "docs/candidates.md describes the limits.");
   }
   for (const BenchResult &result : results)
     page.date = std::max(page.date, result.date);

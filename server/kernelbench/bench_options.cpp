@@ -42,9 +42,9 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
       ->capture_default_str();
   command.add_option("--html", bench.html, "Write a page with tables and plots to this file");
   command.add_option("--json", bench.json, "Write summary and results to this file");
-  command.add_option(
-      "--export", bench.export_folder,
-      "Write each verified candidate to this folder as a ModelNew, with a plan file beside it; it needs the package warpwright");
+  command.add_option("--export", bench.export_folder,
+                     "Write each verified candidate to this folder as a ModelNew with a plan file; "
+                     "it needs the package warpwright");
   command
       .add_flag("--standalone", bench.standalone,
                 "With --export: where it takes at most 100 lines, the files hold the kernels and "
@@ -54,7 +54,7 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
       command.add_option("--candidates", bench.candidates,
                          "Judge other systems' ModelNew modules instead: a folder, or JSON lines "
                          "with level_id, task_id and code. They are host code "
-                         "and run in a process of their own");
+                         "and run in a separate process");
   command
       .add_option("--candidate-field", bench.candidate_field,
                   "Which member of a line is the answer; default: code, custom_code, cuda_code or "
@@ -81,9 +81,10 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
       ->check(CLI::Range(0.05, 600.0))
       ->capture_default_str();
   command
-      .add_option("--baselines", bench.baselines,
-                  "Framework variants to measure against beside eager, each as called and as a "
-                  "CUDA graph: torch.compile, max-autotune-no-cudagraphs")
+      .add_option(
+          "--baselines", bench.baselines,
+          "Framework variants to measure against in addition to eager, each as called and as a "
+          "CUDA graph: torch.compile, max-autotune-no-cudagraphs")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(baselines_by_option()))
       ->capture_default_str();
@@ -93,7 +94,7 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
       ->check(CLI::Range(0.02, 600.0))
       ->capture_default_str();
   command.add_option("--from", bench.known,
-                     "Results of an earlier run: its best plan of each task is tried first");
+                     "Results of an earlier run: the best plan of each task comes first");
   command.add_flag("--stages", bench.stages, "Tell what each task is at");
   command.add_option("--minutes", bench.minutes, "Begin no task after so long")
       ->check(CLI::PositiveNumber);

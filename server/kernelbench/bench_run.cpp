@@ -69,7 +69,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
     result.device = verdict.device;
     result.state = State::Unmeasured;
     result.reason =
-        "right in the search, but not verified and measured once more: " + outcome.unconfirmed;
+        "right in the search, but not verified and measured again: " + outcome.unconfirmed;
     return;
   }
   if (outcome.error) {

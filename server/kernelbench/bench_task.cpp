@@ -74,7 +74,7 @@ std::string title_of(const json &entry, int level, int number) {
 
 Result<BenchTask> task_from(const json &entry, const std::string &where) {
   if (!entry.is_object() || !entry.contains("ref_code") || !entry["ref_code"].is_string())
-    return fail(where + " is no object with the text `ref_code`",
+    return fail(where + " is not an object with the text `ref_code`",
                 "Give a JSON lines file with one task a line");
   const auto integer = [&](const char *key) {
     const json value = entry.value(key, json());

@@ -214,7 +214,7 @@ std::string render_bench_page(const BenchPage &page, const std::vector<BenchResu
           std::to_string(summary.degenerate) + " degenerate, " + std::to_string(summary.skipped) +
           " skipped, " + std::to_string(summary.failed) + " lost" +
           (refusals_text(summary).empty() ? "" : "; refused: " + refusals_text(summary)) +
-          ". Every task counts; whatever was not verified and measured counts as 1.0. A task is "
+          ". Every task counts; a task that was not verified and measured counts as 1.0. A task is "
           "\"fast\" when the lower end of its 95% interval is.</p>" +
           summary_table(results) + "</section>";
   if (summary.verified > 0)

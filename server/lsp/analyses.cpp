@@ -199,7 +199,7 @@ private:
       return std::unexpected(facts.error());
     facts->diagnostics.push_back({.rule = analysis::kNotAnalysedRule,
                                   .severity = analysis::Severity::Warning,
-                                  .message = "Warpwright could not analyse this file with its real "
+                                  .message = "Warpwright could not analyze this file with its real "
                                              "headers, and took built-in declarations instead: " +
                                              describe(reason),
                                   .line = 1,

@@ -63,7 +63,7 @@ std::string summary_of(const Json &job, SearchState state) {
   if (job.contains("error") && job["error"] != "")
     return "the search failed: " + job["error"].get<std::string>();
   if (job["best"].is_null())
-    return "no variant is to be applied: leave the code as it is";
+    return "there is no variant to apply: leave the code as it is";
   return "best variant: " + job["best"]["summary"].get<std::string>();
 }
 
@@ -184,7 +184,7 @@ Json output() {
        {"variants", list_schema(brief_verdict_schema())},
        {"unjudged", {{"type", "integer"}, {"description", "Variants without a verdict"}}},
        {"seconds", number_schema()},
-       {"policy", text_schema("What proposed the variants")},
+       {"policy", text_schema("The proposer of the variants")},
        {"analysis", text_schema("The policy's text on the kernel")}},
       {"job", "state", "best"});
 }

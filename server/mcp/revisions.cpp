@@ -52,7 +52,7 @@ Json server_info() {
 std::string instructions() {
   return "Warpwright makes CUDA kernels and PyTorch modules faster and proves it. Call analyze to "
          "see kernels and findings, suggest for possible edits, and optimize to let it search. "
-         "After each edit of your own call verify: only its outcome counts. Claim a speedup only "
+         "After each of your edits, call verify: only its outcome counts. Claim a speedup only "
          "if a result's speedup is not null, with its interval, GPU and sizes. Never change the "
          "original, its sizes or its tolerance to get another outcome.";
 }

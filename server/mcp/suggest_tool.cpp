@@ -83,18 +83,18 @@ Json output() {
 } // namespace
 
 Tool suggest_tool() {
-  return {.name = "suggest",
-          .title = "Suggest moves",
-          .description = "The edits (moves) that Warpwright can make of a CUDA kernel, why each "
-                         "may help, and why the others are not legal. Runs nothing: a suggestion "
-                         "is no measurement.",
-          .input = arguments_schema({{"file", file_schema()},
-                                     {"kernel", kernel_schema()},
-                                     {"text", edited_text_schema()}},
-                                    {"file", "kernel"}),
-          .output = output(),
-          .is_repeatable = true,
-          .run = run_suggest_tool};
+  return {
+      .name = "suggest",
+      .title = "Suggest moves",
+      .description = "The edits (moves) that Warpwright can make of a CUDA kernel, why each "
+                     "may help, and why the others are not legal. Runs nothing: a suggestion is "
+                     "not a measurement.",
+      .input = arguments_schema(
+          {{"file", file_schema()}, {"kernel", kernel_schema()}, {"text", edited_text_schema()}},
+          {"file", "kernel"}),
+      .output = output(),
+      .is_repeatable = true,
+      .run = run_suggest_tool};
 }
 
 } // namespace warpwright::mcp

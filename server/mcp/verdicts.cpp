@@ -42,7 +42,7 @@ std::string claim_text(const model::Verdict &verdict) {
   if (verdict.speedup->high < 1)
     return text + ", which is slower than the original";
   if (verdict.speedup->low <= 1)
-    return text + ", which is no measurable difference";
+    return text + ", which is not a measurable difference";
   const std::string keep = server::keep_text(verdict);
   return keep.empty() ? text : text + "; " + keep;
 }

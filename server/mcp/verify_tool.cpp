@@ -29,7 +29,7 @@ Outcome<Original> on_disk(Workbench &bench, const ToolCall &call, const std::str
                 "Pass the edited text and leave the file as it was, or commit the original");
   if (call.has("base") || !bench.options().base.empty())
     return fail("there is no original at the wanted revision: " + why,
-                "Leave out base to compare the passed text with the file on the disk");
+                "Omit base to compare the passed text with the file on the disk");
   const std::string path = TRY(bench.path_of(call.text("file")));
   return Original{TRY(cli::InputReader().read(path)), {{"from", "disk"}}};
 }
@@ -68,7 +68,7 @@ std::string next_step(const model::Verdict &verdict) {
   case model::Outcome::CompileFailed:
     return "Correct the edit by the compiler's message";
   case model::Outcome::WrongResult:
-    return "The edit is wrong, whatever its speed: correct it or take it back";
+    return "The edit is wrong at any speed: correct it or take it back";
   case model::Outcome::Timeout:
     return "The edit does not end in time: look for an endless loop or a barrier that threads miss";
   case model::Outcome::Crash:
@@ -127,7 +127,7 @@ Json output() {
                                           {"revision", text_schema()},
                                           {"commit", text_schema()}},
                                          {"from"});
-  properties["next"] = text_schema("What to do now");
+  properties["next"] = text_schema("The next step");
   properties["failed_checks"] = list_schema(result_schema(
       {{"name", text_schema()}, {"detail", text_schema()}}, {"name", "detail"}));
   std::vector<std::string> required = verdict_required();

@@ -58,7 +58,7 @@ Result<std::string> Workbench::path_of(const std::string &name) const {
   if (!fs::is_regular_file(path, error))
     return fail("there is no file " + name + " in " + root(), "Check the path");
   if (!is_source(path))
-    return fail(name + " is no source file of CUDA, Python or C++",
+    return fail(name + " is not a source file of CUDA, Python or C++",
                 "Name a .cu, .cuh, .py or .cpp file");
   return path;
 }

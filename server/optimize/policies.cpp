@@ -53,7 +53,7 @@ Result<const trainer::PlainPolicy *> Policies::weights(const std::string &path) 
 Result<const trainer::Ranker *> Policies::ranker() {
   const std::string path = trainer::shipped_ranker();
   if (path.empty())
-    return fail("there are no weights of the learned cost model beside this program",
+    return fail("the weights of the learned cost model are missing from this installation",
                 "Install the program again, or name a file in WARPWRIGHT_RANKER");
   return loaded(ranker_, path, trainer::load_ranker);
 }
@@ -71,7 +71,7 @@ Result<rpc::ChildLine *> Policies::line(const std::string &endpoint) {
                                         "environment.env_processes = 1"});
   if (!started)
     return fail(started.error().message,
-                "Put warpwright-train beside this program, or set WARPWRIGHT_TRAIN to its path");
+                "Put warpwright-train next to this program, or set WARPWRIGHT_TRAIN to its path");
   if (auto info = (*started)->call("info", nlohmann::json::object()); !info)
     return fail("the policy " + endpoint + " does not start: " + info.error().error.message);
   line_ = std::move(*started);
@@ -107,7 +107,7 @@ Policies::adviser(const PolicyChoice &choice, const KernelSearch &search, std::s
   }
   const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;
   if (path.empty())
-    return std::unexpected("there are no weights of the builtin policy beside this program");
+    return std::unexpected("the weights of the builtin policy are missing from this installation");
   auto policy = weights(path);
   if (!policy)
     return std::unexpected(describe(policy.error()));
@@ -130,14 +130,14 @@ std::unique_ptr<AdvisedPolicy> Policies::for_kernel(const PolicyChoice &choice,
 std::unique_ptr<ModulePolicy> Policies::for_module(const PolicyChoice &choice) {
   auto module = std::make_unique<ModulePolicy>();
   if (choice.kind == Kind::Endpoint)
-    module->described = "search, because language models are asked about CUDA kernels only";
+    module->described = "search, because language models propose CUDA kernels only";
   if (choice.kind == Kind::Ranked && !choice.is_default)
     module->described = "search, because the learned cost model has no records of modules' plans";
   if (choice.kind != Kind::Builtin)
     return module;
   const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;
   auto policy = path.empty()
-                    ? fail("there are no weights of the builtin policy beside this program")
+                    ? fail("the weights of the builtin policy are missing from this installation")
                     : weights(path);
   if (!policy) {
     module->described = "search, because " + describe(policy.error());

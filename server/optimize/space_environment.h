@@ -47,7 +47,9 @@ public:
   std::optional<model::DeviceInfo> device() override { return device_; }
 
 private:
-  static std::unexpected<Error> nothing_measured() { return fail("nothing is measured here"); }
+  static std::unexpected<Error> nothing_measured() {
+    return fail("this space has no measurements");
+  }
 
   search::Space &space_;
   nlohmann::json definition_;

@@ -37,7 +37,8 @@ Result<void> wait_until_idle(const std::string &gpu, std::stop_token stop) {
   for (IdleTime idle; !stop.stop_requested(); std::this_thread::sleep_for(kPoll)) {
     const auto use = read ? use_of(gpu, read()) : std::nullopt;
     if (!use)
-      return fail("NVML does not tell how busy the GPU " + gpu + " is, so that no search may begin beside a program",
+      return fail("NVML does not report how busy the GPU " + gpu +
+                      " is, so a search cannot begin next to a program",
                   "Search before with warpwright.optimize(), or with warpwright.search=\"now\"");
     if (idle.note(*use, IdleTime::Clock::now()))
       return {};

@@ -1,5 +1,5 @@
 // Program `warpwright-search`: finds plans for regions queued by the Python package; reports progress as JSON lines on
-// stdout. With --background it leaves the terminal, waits for an idle GPU and writes to search.log beside search.lock.
+// stdout. With --background it leaves the terminal, waits for an idle GPU and writes to search.log next to search.lock.
 #include "runner/connect/choose_device.h"
 #include "server/interrupt.h"
 #include "server/regions/background.h"
@@ -119,7 +119,8 @@ int main(int argc, char **argv) {
   app.add_option("--runner", command.runner, "Runner to use; default: start one");
   app.add_option("--device", command.device, "Device of the runner: cuda:0, cpu; default: its best");
   app.add_option("--keys", command.search.keys, "Only these jobs")->delimiter(',');
-  app.add_option("--budget-seconds", command.budget_seconds, "No region is begun after it");
+  app.add_option("--budget-seconds", command.budget_seconds,
+                 "Regions do not start after this time");
   app.add_option("--max-variants", command.max_variants,
                  "Plans to try for each region; default: 12 on a GPU, 6 on the CPU")
       ->check(CLI::Range(1, 64));

@@ -1,6 +1,6 @@
 // The build that a program comes from: commit, date, system, C library and compiler.
 //
-// A program links this; tests do not, so that a commit links only the programs anew.
+// A program links this; tests do not, so that a commit links only the programs again.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
-// The only translation unit of this folder that includes Boost.Beast, which takes half a minute to compile.
+// The only translation unit of this folder that includes Boost.Beast, which takes half a minute
+// to compile.
 #include "support/http/http_server.h"
 
 #include "support/http/http_session.h"

@@ -1,5 +1,6 @@
-// HTTP/1.1 server, with or without TLS, whose connections may become WebSockets: metrics for operators, the Model
-// Context Protocol for agents on the same machine, environments for reinforcement learning.
+// HTTP/1.1 server, with or without TLS. A connection may become a WebSocket. It serves metrics
+// for operators, the Model Context Protocol for agents on the same machine, environments for
+// reinforcement learning.
 //
 // A handler answers each request at once or later, as a whole or in parts. Slow peers, and those
 // beyond a limit, are dropped. Thread: the executor's.
@@ -32,7 +33,8 @@ struct Request {
   const std::string &header(const std::string &name) const;
 };
 
-/// The server's end of a WebSocket. Text messages are sent in order; a peer that answers no ping is dropped.
+/// The server's end of a WebSocket. Text messages are sent in order; a peer that answers no ping is dropped. It must not
+/// outlive the executor's loop.
 class WebSocket {
 public:
   virtual ~WebSocket() = default;

@@ -1,7 +1,7 @@
 // One WebSocket of the HTTP server, over TCP or TLS. Only http_server.cpp includes this file.
 //
-// A read is always pending, so that pings are answered and a lost peer is noticed while a request is in work.
-// Thread: the executor's.
+// A read is always pending, so that pings are answered and a lost peer is noticed while a request
+// is in work. Thread: the executor's.
 #pragma once
 
 #include "support/http/http_server.h"

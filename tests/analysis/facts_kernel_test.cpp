@@ -1,5 +1,5 @@
 // Facts of kernels and launches other than accesses: parameters, shared arrays, barriers, divergence, intensity,
-// recognised patterns.
+// recognized patterns.
 // Thread: one.
 #include "tests/analysis/kernel_source.h"
 

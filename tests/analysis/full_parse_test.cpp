@@ -1,4 +1,4 @@
-// The full pass against the real toolkit; says so and passes over where there is none.
+// The full pass against the real toolkit; reports this and passes over where there is none.
 // Thread: one.
 #include "analysis/analyze.h"
 #include "analysis/parse/full_parser.h"

@@ -198,7 +198,7 @@ TEST_CASE("a file that cannot be analysed costs its own facts, and the session g
   const std::string deep = std::string(200'000, '!') + "1";
   client.open(bad, "__global__ void lonely(float *x) { x[0] = 1; }\nint deep = " + deep + ";\n");
   const std::string why = client.wait_for_diagnostics(bad, 1).dump();
-  CHECK(why.contains("Warpwright could not analyse this file"));
+  CHECK(why.contains("Warpwright could not analyze this file"));
   CHECK(why.contains("nested too deeply"));
   CHECK(hover_text(client, bad, "lonely").contains("lonely")); // from the token scan
   client.wait_for_diagnostics(good, 1);

@@ -218,7 +218,7 @@ TEST_CASE("a plan that the file cannot say is shown with the reason and its sour
                   endpoint_environment(server));
   CHECK(session.optimized()["verified"] == 1);
   const Json action = session.action("Apply checked variant");
-  CHECK(has(action.at("disabled").at("reason"), "buffers of its own"));
+  CHECK(has(action.at("disabled").at("reason"), "additional buffers"));
   const std::string hover = session.hover();
   CHECK(has(hover, "Verified but not to be applied: rewrite("));
   CHECK(has(hover, "__global__ void quick("));

@@ -163,7 +163,7 @@ TEST_CASE("what a file with one launch cannot say is refused with the reason") {
 
   model::Plan scratch = answer;
   scratch.temporaries = {{"partial", model::Dtype::Float32, symbolic::Expression(8)}};
-  CHECK(has(refused(from, scratch), "buffers of its own"));
+  CHECK(has(refused(from, scratch), "additional buffers"));
 
   model::Plan options = answer;
   options.options = {"--use_fast_math"};
@@ -202,7 +202,7 @@ TEST_CASE("a plan that cannot be written is a state of the plan alone, told apar
   scratch.temporaries = {{"partial", model::Dtype::Float32, symbolic::Expression(8)}};
   const State state = with_plan(from.state, from.task, scratch, "endpoint");
   CHECK(state.file.text == from.state.file.text);
-  CHECK(has(state.provenance.not_applicable, "buffers of its own"));
+  CHECK(has(state.provenance.not_applicable, "additional buffers"));
   auto rendered = render_plan(state, from.task);
   REQUIRE(rendered);
   CHECK(rendered->source == kFast);

@@ -1,4 +1,4 @@
-// The checker by the runner's own kernels, run on the CPU backend beside the one on the host: machines without a GPU then judge the text that
+// The checker by the runner's own kernels, run on the CPU backend next to the one on the host: machines without a GPU then judge the text that
 // GPUs run, but for what only a GPU can do wrong.
 #include "runner/verify/checker.h"
 #include "runner/verify/guarded_buffer.h"

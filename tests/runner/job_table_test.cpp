@@ -1,4 +1,4 @@
-// The table of jobs with a runner that ends jobs when the test says so.
+// The table of jobs with a runner that ends jobs when the test reports this.
 #include "runner/service/job_table.h"
 #include "tests/runner/manual_runner.h"
 

@@ -80,7 +80,7 @@ class Fetching(unittest.TestCase):
                     self.assertIn("npm ci", line, path)
                     self.assertIn("--ignore-scripts", line, path)
         locks = [path for path in ROOT.glob("**/package-lock.json") if not {"node_modules", "build"} & set(path.relative_to(ROOT).parts)]
-        self.assertEqual(len(locks), 5)
+        self.assertEqual(len(locks), 7)
         for lock in locks:
             text = lock.read_text()
             self.assertNotIn('"resolved"', text, lock)
@@ -94,6 +94,7 @@ class Fetching(unittest.TestCase):
         true, objdump = (pathlib.Path(shutil.which(name)) for name in ("true", "objdump"))
         self.assertEqual(wheel.platform_tag([]), f"manylinux_2_17_{platform.machine()}")
         self.assertGreater(int(wheel.platform_tag([true]).split("_")[2]), 17)
+        self.assertEqual(wheel.platform_tag([true], (2, 99)), f"manylinux_2_99_{platform.machine()}")
         with self.assertRaisesRegex(SystemExit, "objdump needs lib.*the user's machine may lack"):
             wheel.platform_tag([true, objdump])
 

@@ -68,7 +68,7 @@ TEST_CASE("without a GPU no number is shown, and without a time the reason") {
   verdict.device.kind = "cpu";
   CHECK(module_summary(verdict) ==
         "variant checked (correct on the CPU backend, speed not measured)");
-  CHECK(measured_comment(verdict, {}).find("No GPU has run") != std::string::npos);
+  CHECK(measured_comment(verdict, {}).find("It has not run on a GPU") != std::string::npos);
   verdict = {};
   verdict.device = {.kind = "cuda", .name = "NVIDIA H200"};
   verdict.checks = {{"the task is not degenerate", false, "its output is constant"}};

@@ -153,3 +153,54 @@ TEST_CASE("an address that cannot be used is refused with what to write") {
     CHECK(server.error().remedy.find("HOST:PORT") != std::string::npos);
   }
 }
+
+TEST_CASE("a handshake makes a WebSocket: messages both ways, and a close") {
+  Fixture fixture({});
+  http::WebSocketPtr socket; // its stream must end before the fixture's loop
+  bool is_closed = false;
+  fixture.handler = [&](const http::Request &, const http::AnswerPtr &answer) {
+    socket = answer->upgrade({.on_message = [&](std::string text) { socket->send("echo " + text); },
+                              .on_closed = [&] { is_closed = true; }});
+    if (!socket)
+      answer->send(426, {}, "no handshake");
+  };
+  fixture.send("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+  REQUIRE(fixture.wait([&] { return fixture.received.ends_with("\r\n\r\n"); }));
+  CHECK(fixture.received.starts_with("HTTP/1.1 101 "));
+  CHECK(fixture.received.find("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") != std::string::npos); // RFC 6455, 1.3
+  fixture.send({'\x81', '\x82', 0, 0, 0, 0, 'h', 'i'}); // a text of two bytes, masked with zeros
+  CHECK(fixture.wait([&] { return fixture.received.ends_with("\x81\x07" "echo hi"); }));
+  fixture.send({'\x89', '\x80', 0, 0, 0, 0}); // a ping
+  CHECK(fixture.wait([&] { return fixture.received.ends_with(std::string("\x8a\0", 2)); }));
+  CHECK(!is_closed);
+  socket->send("last");
+  socket->close(1013, "full");
+  CHECK(fixture.wait([&] { return fixture.received.ends_with("\x88\x06\x03\xf5" "full"); }));
+  CHECK(fixture.received.find("\x81\x04last") != std::string::npos);
+  fixture.peer.close();
+  CHECK(fixture.wait([&] { return is_closed; }));
+  socket->send("nobody");
+}
+
+TEST_CASE("a request that is no handshake is still to be answered, and a long message ends a WebSocket") {
+  Fixture fixture({});
+  http::WebSocketPtr socket; // its stream must end before the fixture's loop
+  std::string got;
+  bool is_closed = false;
+  fixture.handler = [&](const http::Request &, const http::AnswerPtr &answer) {
+    socket = answer->upgrade({.on_message = [&](std::string text) { got = text; }, .on_closed = [&] { is_closed = true; }});
+    if (!socket)
+      answer->send(426, {}, "no handshake");
+  };
+  fixture.send(kPost);
+  CHECK(fixture.wait([&] { return fixture.received.ends_with("no handshake"); }));
+  CHECK(fixture.received.starts_with("HTTP/1.1 426 "));
+  fixture.send("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+  REQUIRE(fixture.wait([&] { return socket != nullptr; }));
+  std::string frame{'\x81', '\xfe', 0, '\x65', 0, 0, 0, 0}; // 101 bytes, and 100 are allowed
+  fixture.send(frame + std::string(101, 'x'));
+  CHECK(fixture.wait([&] { return is_closed; }));
+  CHECK(got.empty());
+}

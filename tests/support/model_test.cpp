@@ -275,7 +275,7 @@ TEST_CASE("plans are checked against their task: names, expressions, CUDA's limi
   has(map({4, 4}, json::array(), {4, 2}, 0), "extents and box need as many numbers");
   has(map({"n"}, json::array(), {64}, 128), "a row of 256 bytes is wider than the swizzle");
   has(map({"n"}, json::array(), {3}, 0), "no multiple of 16 bytes");
-  has(replace("/steps/1/launch/arguments/0/scalar", "b"), "no scalar is called \"b\"");
+  has(replace("/steps/1/launch/arguments/0/scalar", "b"), "there is no scalar \"b\"");
   has(replace("/steps/1/launch/arguments/3/size", "rows"), "rows");
   has(replace("/steps/0/fill/buffer", "z"), "steps[0].fill.buffer");
   has(replace("/temporaries/0/name", "x"), "temporaries.x: the name is taken");

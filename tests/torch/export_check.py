@@ -6,7 +6,7 @@ Each file runs in a fresh Python, where its text is executed; Model and ModelNew
 several drawings of inputs. ModelNew must give what Model gives, by its kernels (its own counts say so); and whatever it was not verified
 for must be as Model has it: other shapes, layouts and dtypes, gradients, inference mode, each change of export_states.py, the CPU. Copies,
 state dicts and pickles must work, and torch.compile (--compile) must trace as many graphs of ModelNew as of Model. A file's addition has 20
-lines at most, or 100 where it stands alone. Knows nothing of the project's own checks. Prints a line a file; the exit status says whether
+lines at most, or 100 where it stands alone. Knows nothing of the project's own checks. Prints one line per file; the exit status says whether
 all held.
 Needs a GPU (--device cpu is for its own test).
 """

@@ -248,7 +248,7 @@ class State(unittest.TestCase):
             allow("matmul", True)(None), allow("cudnn", True)(None)
             self.refused("TF32 is not allowed for matrix products", allow("matmul", False), allow("matmul", True))
             self.refused("TF32 is not allowed for convolutions", allow("cudnn", False), allow("cudnn", True))
-            self.refused("deterministic algorithms are asked for", lambda _: torch.use_deterministic_algorithms(True),
+            self.refused("deterministic algorithms are requested", lambda _: torch.use_deterministic_algorithms(True),
                          lambda _: torch.use_deterministic_algorithms(False))
             torch.set_default_dtype(torch.float64)
             self.assertFalse(self.uses_kernels())

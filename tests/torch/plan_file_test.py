@@ -160,7 +160,7 @@ class Files(unittest.TestCase):
         other = os.path.join(FOLDER.name, "other.wwplan")
         self.assertRegex("".join(self.decorated(other)), "Mine: the verified kernels are not used, its own forward runs: .*No such file")
         for changes, why in (({"source": ["// another"]}, "not the text that was verified"), ({"plan": ["{"]}, "damaged"),
-                             ({"plan": None}, "no plan file"), ({"plan": ["__import__('os').abort()"]}, "literals only")):
+                             ({"plan": None}, "not a plan file"), ({"plan": ["__import__('os').abort()"]}, "literals only")):
             write(other, **changes)
             said = self.decorated(other)
             self.assertEqual(len(said), 1)

@@ -253,3 +253,29 @@ TEST_CASE("events may be cut anywhere") {
     CHECK(stream.usage()->prompt_tokens == 11);
   }
 }
+
+TEST_CASE("prices turn tokens into money, and a spent money budget ends the run") {
+  Session session({streamed_answer({"a"})}); // 11 and 7 tokens an answer
+  session.config.prompt_price = 1e6;
+  session.config.answer_price = 2e6;
+  session.config.money_budget = 50;
+  REQUIRE(session.ask());
+  CHECK(*session.client->cost() == doctest::Approx(25));
+  REQUIRE(session.ask());
+  const auto spent = session.ask();
+  REQUIRE_FALSE(spent);
+  CHECK(has(describe(spent.error()), "50.00 of 50.00"));
+  CHECK(session.server.seen().size() == 2);
+}
+
+TEST_CASE("structured output is asked for by a schema, and without prices there is no cost") {
+  Session session({whole_answer("{}")});
+  REQUIRE(session.ask());
+  CHECK_FALSE(json::parse(session.server.seen()[0].body).contains("response_format"));
+  CHECK_FALSE(session.client->cost());
+  session.client->require({{"type", "object"}});
+  REQUIRE(session.ask());
+  const json format = json::parse(session.server.seen()[1].body)["response_format"];
+  CHECK(format["type"] == "json_schema");
+  CHECK(format["json_schema"]["schema"] == json{{"type", "object"}});
+}

@@ -24,24 +24,25 @@ TEST_CASE("what is not said keeps its default") {
 }
 
 TEST_CASE("bad values are named by line and key") {
-  CHECK(problem("[rl]\n\nclip_low = -1.0\n") == "train.toml:3: rl.clip_low is no number in 0..1");
+  CHECK(problem("[rl]\n\nclip_low = -1.0\n") ==
+        "train.toml:3: rl.clip_low is not a number in 0..1");
   CHECK(problem("[rl]\nsteps = \"many\"\n")
-            .starts_with("train.toml:2: rl.steps is no whole number in 1.."));
+            .starts_with("train.toml:2: rl.steps is not a whole number in 1.."));
   CHECK(problem("[rl]\nvariant = \"ppo\"\n") ==
         "train.toml:2: rl.variant is \"ppo\": write one of contrastive, grpo, evolve, random");
-  CHECK(problem("[eval]\nk = [1, 0]\n").starts_with("train.toml:2: eval.k is no list"));
+  CHECK(problem("[eval]\nk = [1, 0]\n").starts_with("train.toml:2: eval.k is not a list"));
 }
 
 TEST_CASE("unknown keys and tables are refused with those that there are") {
   CHECK(problem("[sft]\nstep = 3\n")
             .starts_with("train.toml:2: sft has no key step. There are batch,"));
-  CHECK(
-      problem("[sfd]\n").starts_with("train.toml:1: sfd is no table of a run. There are collect,"));
-  CHECK(problem("steps = 3\n").starts_with("train.toml:1: steps is no table of a run"));
+  CHECK(problem("[sfd]\n").starts_with(
+      "train.toml:1: sfd is not a table of a run. There are collect,"));
+  CHECK(problem("steps = 3\n").starts_with("train.toml:1: steps is not a table of a run"));
 }
 
-TEST_CASE("a text that is no TOML is refused by its line") {
-  CHECK(problem("[rl]\nsteps 3\n").starts_with("train.toml:2: this is no TOML"));
+TEST_CASE("a text that is not TOML is refused by its line") {
+  CHECK(problem("[rl]\nsteps 3\n").starts_with("train.toml:2: this is not TOML"));
 }
 
 TEST_CASE("settings of the command line win over the file") {
@@ -52,7 +53,7 @@ TEST_CASE("settings of the command line win over the file") {
   CHECK(config->rl.groups == 2);
   CHECK(config->run.out == "elsewhere");
   CHECK(problem("", {"rl.stepz = 1"}).find("rl has no key stepz") != std::string::npos);
-  CHECK(problem("", {"steps"}).find("no TOML") != std::string::npos);
+  CHECK(problem("", {"steps"}).find("not TOML") != std::string::npos);
 }
 
 TEST_CASE("what is printed reads back as the same configuration") {

@@ -78,7 +78,7 @@ TEST_CASE("a family file that is wrong is refused with its line") {
             "does not declare the size columns"));
   CHECK(has(refusal(with(kFamily, "points", "area")), "unknown key area"));
   CHECK(has(refusal(with(kFamily, "twice.cu", "absent.cu")), "absent.cu"));
-  CHECK(has(refusal("split = "), "family.toml:1: this is no TOML"));
+  CHECK(has(refusal("split = "), "family.toml:1: this is not TOML"));
   CHECK(has(describe(load_suite(TemporaryFolder().path).error()), "no family.toml"));
 }
 

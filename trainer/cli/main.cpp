@@ -155,7 +155,7 @@ void add_report(CLI::App &app, ReportOptions &report) {
   command->add_option("runs", report.runs, "Folders that stages wrote to (run.out)")->required();
   command->add_option("--page", report.page, "The page; default: report.html");
   command->add_option("--tensorboard", report.tensorboard,
-                      "Folder of the event files; default: tensorboard beside the page");
+                      "Folder of the event files; default: tensorboard next to the page");
   command->add_option("--title", report.title, "Of the page");
   command->add_flag("--quiet", report.quiet, "Say nothing");
 }
@@ -181,14 +181,14 @@ void add_ranker(CLI::App &app, RankerOptions &ranker) {
       app.add_subcommand("ranker", "Train the learned cost model on recorded verdicts, and replay them");
   command->add_option("--records", ranker.records, "Files of verdicts");
   command->add_option("--kernel-facts", ranker.kernel_facts, "File of the kernels' facts");
-  command->add_option("--ask", ranker.ask, "Program `warpwright`: write the kernels' facts anew");
+  command->add_option("--ask", ranker.ask, "Program `warpwright`: write the kernels' facts again");
   command->add_option("--excluded", ranker.excluded, "List of sources that no record may share");
   command->add_option("--exclude", ranker.exclude,
                       "Folders and files of benchmarks: write the list --excluded, and end");
   command->add_option("--out", ranker.out, "File of the weights");
   command->add_option("--report", ranker.report, "JSON file of replays: who finds what first");
   command->add_option("--sessions", ranker.sessions,
-                      "Log of an evaluation, whose tasks and policies the report shows too");
+                      "Log of an evaluation; the report shows its tasks and policies too");
   command->add_option("--seed", ranker.seed, "Of the rows and features that a tree sees");
 }
 
@@ -200,7 +200,8 @@ void add_serve(CLI::App &command, Options &options) {
         [&options, key, is_text](const std::string &value) {
           options.serve.emplace_back(key, is_text ? quoted(value) : value);
         },
-        help);
+        help)
+        ->take_last();
   };
   add("--listen", "listen", "HOST:PORT; default: 127.0.0.1:8000", true);
   add("--cert", "certificate", "PEM file of the server's certificate: TLS", true);

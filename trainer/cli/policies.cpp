@@ -85,7 +85,7 @@ Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::str
     return make_endpoint(config, name, seed);
   if (name.starts_with("builtin"))
     return make_builtin(config, name, seed);
-  return fail("no policy is called " + name,
+  return fail("there is no policy " + name,
               "There are random, evolve, dense, builtin and endpoint:URL#MODEL");
 }
 

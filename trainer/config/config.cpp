@@ -188,7 +188,7 @@ Result<Config> parse_config(const std::string &text, const std::string &path,
   config.path = path;
   TRY(read_tables(file, config));
   if (config.network.width % (2 * config.network.heads) != 0)
-    return fail(path + ": network.width is no multiple of twice network.heads",
+    return fail(path + ": network.width is not a multiple of twice network.heads",
                 "Rotary positions turn pairs of numbers within a head");
   return config;
 }

@@ -25,7 +25,7 @@ Result<TomlFile> TomlFile::parse(const std::string &text, const std::string &pat
     file.document_->root = toml::parse(text, path);
   } catch (const toml::parse_error &error) {
     return fail(path + ":" + std::to_string(error.source().begin.line) +
-                    ": this is no TOML: " + std::string(error.description()),
+                    ": this is not TOML: " + std::string(error.description()),
                 "Write key = value under [table] headings");
   }
   return file;
@@ -53,7 +53,7 @@ Result<void> TomlFile::allow(const std::set<std::string> &known) const {
     names += (names.empty() ? "" : ", ") + name;
   for (const auto &[key, value] : document_->root)
     if (!known.contains(std::string(key.str())) || !value.is_table())
-      return fail(document_->place(value) + std::string(key.str()) + " is no table of a run",
+      return fail(document_->place(value) + std::string(key.str()) + " is not a table of a run",
                   "There are " + names);
   return {};
 }
@@ -94,7 +94,7 @@ TableReader &TableReader::read(const std::string &key, std::string &value) {
     if (const auto text = node->value_exact<std::string>())
       value = *text;
     else
-      refuse(key, "is no text: put it in quotes");
+      refuse(key, "is not a text: put it in quotes");
   }
   return *this;
 }
@@ -116,7 +116,7 @@ TableReader &TableReader::read(const std::string &key, std::uint64_t &value) {
     if (const auto number = node->value_exact<std::int64_t>(); number && *number >= 0)
       value = std::uint64_t(*number);
     else
-      refuse(key, "is no whole number from 0 on");
+      refuse(key, "is not a whole number from 0 on");
   }
   return *this;
 }
@@ -128,7 +128,8 @@ TableReader &TableReader::read(const std::string &key, int &value, int least, in
     if (number && *number >= least && *number <= most)
       value = int(*number);
     else
-      refuse(key, "is no whole number in " + std::to_string(least) + ".." + std::to_string(most));
+      refuse(key,
+             "is not a whole number in " + std::to_string(least) + ".." + std::to_string(most));
   }
   return *this;
 }
@@ -140,7 +141,7 @@ TableReader &TableReader::read(const std::string &key, double &value, double lea
     if (number && *number >= least && *number <= most)
       value = *number;
     else
-      refuse(key, "is no number in " + shown(least) + ".." + shown(most));
+      refuse(key, "is not a number in " + shown(least) + ".." + shown(most));
   }
   return *this;
 }
@@ -158,7 +159,7 @@ TableReader &TableReader::read(const std::string &key, std::vector<std::string> 
   if (node->as_array() && texts.size() == node->as_array()->size())
     value = texts;
   else
-    refuse(key, "is no list of texts: write [\"a\", \"b\"]");
+    refuse(key, "is not a list of texts: write [\"a\", \"b\"]");
   return *this;
 }
 
@@ -176,7 +177,7 @@ TableReader &TableReader::read(const std::string &key, std::vector<int> &value) 
   if (node->as_array() && numbers.size() == node->as_array()->size() && !numbers.empty())
     value = numbers;
   else
-    refuse(key, "is no list of positive whole numbers: write [1, 2, 4]");
+    refuse(key, "is not a list of positive whole numbers: write [1, 2, 4]");
   return *this;
 }
 

@@ -157,6 +157,45 @@ Result<Code> code_of(const std::string &section) {
   return Code{blocks[0].text, std::move(plan)};
 }
 
+/// The value of a text member; empty if there is none.
+std::string text_in(const json &object, const char *name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? trimmed(found->get<std::string>()) : "";
+}
+
+Result<Analysis> analysis_in(const json &object, int versions) {
+  const json said = object.value("analysis", json());
+  if (!said.is_object())
+    return fail("the answer has no object `analysis`");
+  Analysis analysis;
+  analysis.text = text_in(said, "text");
+  const std::string which = text_in(said, "faster");
+  if (versions >= 2 && which != "1" && which != "2")
+    return fail("`analysis.faster` must be \"1\" or \"2\"");
+  if (versions >= 2)
+    analysis.faster_exemplar = which == "1" ? 0 : 1;
+  if (text_in(said, "decisive").empty())
+    return fail("the answer has no text `analysis.decisive`");
+  analysis.explaining_move = text_in(said, "decisive");
+  analysis.bound = bound_named(text_in(said, "bound"));
+  if (!analysis.bound)
+    return fail("`analysis.bound` must be memory, compute or latency");
+  analysis.design = text_in(object, "design");
+  if (analysis.design.empty())
+    return fail("the answer has no text `design`");
+  return analysis;
+}
+
+Result<Code> code_in(const json &object) {
+  const auto source = object.find("source");
+  if (source == object.end() || !source->is_string())
+    return fail("the answer has no text `source`");
+  const json plan = object.value("plan", json());
+  if (!plan.is_object())
+    return fail("the answer has no object `plan`");
+  return Code{*source, plan};
+}
+
 Result<model::Plan> plan_of(Code code, const model::Task &task) {
   if (code.plan.contains("source"))
     return fail("the plan brings a source of its own; the source is the ```cuda block");
@@ -176,7 +215,56 @@ ParsedAnswer refuse(ParsedAnswer answer, AnswerKind kind, std::string why) {
   return answer;
 }
 
+/// Checks the code of an answer, and takes its plan.
+ParsedAnswer with_code(ParsedAnswer answer, Result<Code> code, const model::Task &task) {
+  if (!code)
+    return refuse(std::move(answer), AnswerKind::Malformed, code.error().message);
+  if (const auto why = host_code_in(code->source))
+    return refuse(std::move(answer), AnswerKind::HostCode, "the source is no device source: " + *why);
+  for (const json &step : code->plan.value("steps", json::array()))
+    if (step.is_object() && step.contains("module"))
+      return refuse(std::move(answer), AnswerKind::HostCode,
+                    *host_code_in(model::Plan{.steps = {model::ModuleStep{}}}));
+  auto plan = plan_of(std::move(*code), task);
+  if (!plan)
+    return refuse(std::move(answer), AnswerKind::BadPlan, describe(plan.error()));
+  answer.plan = std::move(*plan);
+  answer.kind = AnswerKind::Usable;
+  return answer;
+}
+
+/// Parses an answer that is one JSON object.
+ParsedAnswer parse_object(const json &object, const model::Task &task, int versions) {
+  ParsedAnswer answer;
+  auto analysis = analysis_in(object, versions);
+  if (!analysis)
+    return refuse(std::move(answer), AnswerKind::Malformed, analysis.error().message);
+  answer.analysis = std::move(*analysis);
+  return with_code(std::move(answer), code_in(object), task);
+}
+
 } // namespace
+
+json answer_schema() {
+  const json text{{"type", "string"}};
+  const auto object = [](json members) {
+    std::vector<std::string> names;
+    for (const auto &[name, schema] : members.items())
+      names.push_back(name);
+    return json{{"type", "object"},
+                {"required", names},
+                {"additionalProperties", false},
+                {"properties", std::move(members)}};
+  };
+  const json plan{{"type", "object"}, {"required", {"steps"}}};
+  return object({{"analysis", object({{"faster", {{"enum", {"1", "2", "none"}}}},
+                                      {"decisive", text},
+                                      {"bound", {{"enum", {"memory", "compute", "latency"}}}},
+                                      {"text", text}})},
+                 {"design", text},
+                 {"source", text},
+                 {"plan", plan}});
+}
 
 const char *name(AnswerKind kind) {
   switch (kind) {
@@ -194,6 +282,8 @@ const char *name(AnswerKind kind) {
 
 ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions) {
   ParsedAnswer answer;
+  if (const json object = json::parse(text, nullptr, false); object.is_object())
+    return parse_object(object, task, versions);
   const auto sections = sections_of(text);
   if (!sections)
     return refuse(answer, AnswerKind::Malformed, sections.error().message);
@@ -205,21 +295,7 @@ ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int 
   answer.analysis.design = trimmed((*sections)[1]);
   if (answer.analysis.design.empty())
     return refuse(answer, AnswerKind::Malformed, "the section \"## Algorithm Design\" is empty");
-  auto code = code_of((*sections)[2]);
-  if (!code)
-    return refuse(answer, AnswerKind::Malformed, code.error().message);
-  if (const auto why = host_code_in(code->source))
-    return refuse(answer, AnswerKind::HostCode, "the source is no device source: " + *why);
-  for (const json &step : code->plan.value("steps", json::array()))
-    if (step.is_object() && step.contains("module"))
-      return refuse(answer, AnswerKind::HostCode,
-                    *host_code_in(model::Plan{.steps = {model::ModuleStep{}}}));
-  auto plan = plan_of(std::move(*code), task);
-  if (!plan)
-    return refuse(answer, AnswerKind::BadPlan, describe(plan.error()));
-  answer.plan = std::move(*plan);
-  answer.kind = AnswerKind::Usable;
-  return answer;
+  return with_code(std::move(answer), code_of((*sections)[2]), task);
 }
 
 } // namespace warpwright::trainer

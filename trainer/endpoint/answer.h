@@ -6,6 +6,7 @@
 //   ## Code Implementation       one ```cuda block (device source), then one ```json block (the plan without its
 //                                source)
 //
+// An answer that is one JSON object has the same parts as members, as answer_schema() says.
 // Each heading must appear once, in this order, at the start of a line. Reasons are written for the model, because they
 // go into its next prompt. Thread: any.
 #pragma once
@@ -32,6 +33,10 @@ struct ParsedAnswer {
   Analysis analysis;   ///< as far as it could be read, also of refused answers
   std::optional<model::Plan> plan;
 };
+
+/// JSON schema of an answer as one object: {"analysis": {"faster", "decisive", "bound", "text"},
+/// "design", "source", "plan"}.
+nlohmann::json answer_schema();
 
 /// @param versions number of scored versions in the prompt; with two, `Faster version` must be 1 or 2
 ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions);

@@ -1,5 +1,6 @@
 #include "trainer/endpoint/chat.h"
 
+#include "support/words.h"
 #include "trainer/endpoint/chat_stream.h"
 
 #include <algorithm>
@@ -76,8 +77,22 @@ ChatClient::ChatClient(EndpointConfig config, std::unique_ptr<HttpTransport> tra
     : config_(std::move(config)), transport_(std::move(transport)), clock_(std::move(clock)),
       random_(seed), log_(std::move(log)) {}
 
-/// Returns the number of tokens that the answer may have. Errors: the budget is spent.
+std::optional<double> ChatClient::cost() const {
+  constexpr double kTokens = 1e6; // of a price
+  if (config_.prompt_price + config_.answer_price == 0)
+    return std::nullopt;
+  return (static_cast<double>(totals_.prompt_tokens) * config_.prompt_price +
+          static_cast<double>(totals_.answer_tokens) * config_.answer_price) /
+         kTokens;
+}
+
+/// Returns the number of tokens that the answer may have. Errors: a budget is spent.
 Result<int> ChatClient::affordable(const std::string &prompt) const {
+  if (const double spent = cost().value_or(0);
+      config_.money_budget > 0 && spent >= config_.money_budget)
+    return fail("the endpoint's money budget is spent: " + printed("%.2f", spent) + " of " +
+                    printed("%.2f", config_.money_budget),
+                "Raise money_budget in [endpoint] to go on");
   if (config_.token_budget == 0)
     return config_.max_tokens;
   const std::uint64_t spent = totals_.prompt_tokens + totals_.answer_tokens;
@@ -197,6 +212,9 @@ Result<ChatAnswer> ChatClient::complete(const std::vector<ChatMessage> &messages
                {"messages", json::array()}};
   if (config_.stream)
     request["stream_options"] = {{"include_usage", true}};
+  if (!schema_.is_null())
+    request["response_format"] = {
+        {"type", "json_schema"}, {"json_schema", {{"name", "kernel"}, {"schema", schema_}}}};
   for (const ChatMessage &message : messages)
     request["messages"].push_back({{"role", message.role}, {"content", message.content}});
   const auto replace = json::error_handler_t::replace;

@@ -11,6 +11,8 @@
 
 #include <deque>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -54,6 +56,10 @@ public:
   ChatClient(EndpointConfig config, std::unique_ptr<HttpTransport> transport,
              std::unique_ptr<ChatClock> clock, std::uint64_t seed, Log log = {});
 
+  /// Later answers must be JSON that fits the schema. An endpoint without structured output refuses
+  /// such a request.
+  void require(nlohmann::json schema) { schema_ = std::move(schema); }
+
   /// @param on_text gets pieces of the answer as they arrive, from the start again in each try; may be empty
   /// Errors: the budget is spent; an error that is not retried; the last of `attempts` failed; a stop; a Retry-After
   /// over 15 minutes.
@@ -61,6 +67,8 @@ public:
                               const std::function<void(std::string_view)> &on_text = {},
                               std::stop_token stop = {});
   const ChatTotals &totals() const { return totals_; }
+  /// Money spent so far; nullopt: the configuration has no prices.
+  std::optional<double> cost() const;
 
 private:
   struct Try;
@@ -77,6 +85,7 @@ private:
   void account(const std::string &body, const ChatAnswer &answer, const Try &made);
 
   EndpointConfig config_;
+  nlohmann::json schema_; ///< null: answers are free text
   std::unique_ptr<HttpTransport> transport_;
   std::unique_ptr<ChatClock> clock_;
   std::mt19937_64 random_;

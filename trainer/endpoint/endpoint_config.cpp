@@ -15,6 +15,9 @@ Result<EndpointConfig> checked(EndpointConfig config) {
     return fail("[endpoint] names no url", "Write url = \"https://host/v1\"");
   if (config.model.empty())
     return fail("[endpoint] names no model", "Write model = \"...\", as the endpoint calls it");
+  if (config.money_budget > 0 && config.prompt_price + config.answer_price == 0)
+    return fail("[endpoint] has a money_budget without prices",
+                "Write prompt_price and answer_price, per million tokens");
   TRY(parse_endpoint_url(config.url));
   return config;
 }
@@ -56,6 +59,10 @@ Result<EndpointConfig> read_endpoint(const TomlFile &file) {
           .read("requests_per_minute", config.requests_per_minute, 0, kMost)
           .read("tokens_per_minute", config.tokens_per_minute, 0, kMost)
           .read("token_budget", config.token_budget)
+          .read("prompt_price", config.prompt_price, 0, 1e6)
+          .read("answer_price", config.answer_price, 0, 1e6)
+          .read("money_budget", config.money_budget, 0, 1e9)
+          .read("json_schema", config.json_schema)
           .finish();
   return read ? checked(std::move(config)) : std::unexpected(read.error());
 }

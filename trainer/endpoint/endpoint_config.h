@@ -41,6 +41,9 @@ struct EndpointConfig {
   int requests_per_minute = 0;            ///< 0: no limit
   int tokens_per_minute = 0;              ///< prompt and answer; 0: no limit
   std::uint64_t token_budget = 2'000'000; ///< prompt and answer, of the whole run; 0: no limit
+  double prompt_price = 0, answer_price = 0; ///< money per million tokens; both 0: not known
+  double money_budget = 0;                   ///< of the whole run, in the same money; 0: no limit
+  bool json_schema = false; ///< ask for an answer as JSON that fits a schema (structured output)
 };
 
 /// Reads [endpoint]. Errors: as TableReader; no URL or model; http:// to another machine.

@@ -1,6 +1,7 @@
 #include "trainer/endpoint/endpoint_policy.h"
 
 #include "support/model/json.h"
+#include "support/words.h"
 
 namespace warpwright::trainer {
 namespace {
@@ -10,6 +11,17 @@ using nlohmann::json;
 /// Returns the start of a reason, without its line number, as a key for counts.
 std::string head_of(const std::string &reason) {
   return reason.substr(0, reason.find(" (line")).substr(0, 80);
+}
+
+/// The last version of a session, if it is a plan of the model that no exemplar shows: it failed, or it was not drawn.
+std::optional<PromptVersion> last_of(const Context &context, Environment &environment) {
+  if (context.tried.empty() || context.tried.back().plan.empty())
+    return std::nullopt;
+  const Exemplar &last = context.tried.back();
+  for (const Exemplar &shown : context.exemplars)
+    if (shown.plan == last.plan)
+      return std::nullopt;
+  return prompt_version(last, context.task, environment);
 }
 
 } // namespace
@@ -27,8 +39,12 @@ int AnswerCounts::refused() const {
 }
 
 EndpointPolicy::EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model,
-                               ChatClient::Log log)
-    : client_(std::move(client)), model_(std::move(model)), log_(std::move(log)) {}
+                               ChatClient::Log log, bool as_object)
+    : client_(std::move(client)), model_(std::move(model)), log_(std::move(log)),
+      as_object_(as_object) {
+  if (as_object_)
+    client_->require(answer_schema());
+}
 
 EndpointPolicy::~EndpointPolicy() {
   if (log_ && counts_.answers() > 0)
@@ -42,7 +58,10 @@ Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &en
   PromptParts parts{.task = task,
                     .device = context.device,
                     .original = context.view.original,
+                    .versions = {},
                     .refused = refusal,
+                    .last = last_of(context, environment),
+                    .as_object = as_object_,
                     .graph = context.view.graph};
   for (const Exemplar &exemplar : context.exemplars)
     if (parts.versions.size() < 2)
@@ -71,8 +90,10 @@ json EndpointPolicy::account() const {
   for (const auto &[reason, count] : counts_.reasons)
     reasons[reason] = count;
   const ChatTotals &spent = client_->totals();
+  json cost = client_->cost() ? json(*client_->cost()) : json();
   return {{"model", model_},
           {"answers", answers},
+          {"cost", std::move(cost)},
           {"reasons", reasons},
           {"prompt_tokens", spent.prompt_tokens},
           {"answer_tokens", spent.answer_tokens},
@@ -93,7 +114,8 @@ std::string EndpointPolicy::summary() const {
   }
   const ChatTotals &spent = client_->totals();
   return text + "; " + std::to_string(spent.prompt_tokens + spent.answer_tokens) + " tokens" +
-         (spent.estimated ? " (partly estimated)" : "") + "; " + std::to_string(spent.retries) +
+         (spent.estimated ? " (partly estimated)" : "") +
+         (client_->cost() ? "; costs " + printed("%.2f", *client_->cost()) : "") + "; " + std::to_string(spent.retries) +
          " retries, " + std::to_string(spent.rate_limited) + " times rate limited";
 }
 
@@ -103,7 +125,7 @@ make_endpoint_policy(const EndpointConfig &config, std::uint64_t seed, ChatClien
   auto transport = TRY(make_https(config, std::move(key)));
   return std::make_unique<EndpointPolicy>(
       std::make_unique<ChatClient>(config, std::move(transport), make_real_clock(), seed, log),
-      config.model, log);
+      config.model, log, config.json_schema);
 }
 
 } // namespace warpwright::trainer

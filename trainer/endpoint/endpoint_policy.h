@@ -24,7 +24,9 @@ struct AnswerCounts {
 class EndpointPolicy final : public Policy {
 public:
   /// @param log gets the summary in the destructor; may be empty
-  EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model, ChatClient::Log log = {});
+  /// @param as_object answers are JSON that fits answer_schema()
+  EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model, ChatClient::Log log = {},
+                 bool as_object = false);
   ~EndpointPolicy() override;
 
   std::string_view name() const override { return name_; } ///< "endpoint"
@@ -42,6 +44,7 @@ private:
   std::unique_ptr<ChatClient> client_;
   std::string model_, name_ = "endpoint";
   ChatClient::Log log_;
+  bool as_object_ = false;
   AnswerCounts counts_;
   std::map<std::string, std::string> last_refusal_; ///< by task
   std::stop_source stop_;

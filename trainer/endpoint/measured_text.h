@@ -1,5 +1,5 @@
-// Verdicts in words, for the prompts of language models: scores, facts, and what to mend.
-// Thread: any.
+// Verdicts in words, for the prompts of language models: scores, facts, and what to mend. Thread:
+// any.
 #pragma once
 
 #include "trainer/records/record.h"

@@ -11,14 +11,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kSystem =
+constexpr const char *kRules =
     R"text(You write CUDA device code for one GPU and compete on measured time.
 
 Your answer is data: device source, and a plan that says which kernels to launch over which buffers. A runner compiles the source with NVRTC,
 checks the results on inputs and sizes that you do not see, and measures it against the task's reference. No host code runs: no main
 function, no <<< >>>, no CUDA runtime calls, no PyTorch, no cuBLAS, no Python. Caching results between runs, reading outputs before they
 are written, and relying on certain input values are found out and count as failures. Lower precision than the reference's is refused by a
-comparison with double precision.
+comparison with double precision.)text";
+
+constexpr const char *kSections =
+    R"text(
 
 Write exactly three sections under these headings, each once, in this order:
 
@@ -33,7 +36,18 @@ Then explain, from the scores and the code, what made the difference and what is
 What you will change and why it should be faster here, in a few sentences. No code.
 
 ## Code Implementation
-Exactly two fenced blocks: ```cuda with the complete device source, then ```json with the plan.
+Exactly two fenced blocks: ```cuda with the complete device source, then ```json with the plan.)text";
+
+constexpr const char *kObject =
+    R"text(
+
+Answer with one JSON object: "analysis" with "faster" (which version is faster: "1" or "2"; "none" where fewer than two are shown),
+"decisive" (the one difference that explains the scores, in a few words), "bound" (memory, compute or latency: what holds the reference
+back on this GPU) and "text" (why, and what is still left to gain); "design" (what you will change, in a few sentences); "source" (the
+complete device source); and "plan".)text";
+
+constexpr const char *kPlanForm =
+    R"text(
 
 The plan is a JSON object:
 {"steps": [{"launch": {"kernel": "name<float, 256>", "grid": ["ceil_div(n, 256)", 1, 1], "block": [256, 1, 1],
@@ -130,8 +144,8 @@ std::string device_section(const std::optional<model::DeviceInfo> &device) {
   return text + "\n";
 }
 
-std::string version_section(const PromptVersion &version, std::size_t number) {
-  std::string text = "\n# Version " + std::to_string(number) + ": " + score_text(version.measured) +
+std::string version_section(const PromptVersion &version, const std::string &title) {
+  std::string text = "\n# " + title + ": " + score_text(version.measured) +
                      "\n" + facts_text(version.measured) + "\n";
   if (!version.moves.empty()) {
     text += "Made from the reference by:";
@@ -178,14 +192,17 @@ std::vector<ChatMessage> contrastive_prompt(const PromptParts &parts) {
       user += "The reference there: " + known + "\n";
   }
   for (std::size_t i = 0; i < parts.versions.size(); ++i)
-    user += version_section(parts.versions[i], i + 1);
+    user += version_section(parts.versions[i], "Version " + std::to_string(i + 1));
+  if (parts.last)
+    user += version_section(*parts.last, "Your last version");
   if (!parts.refused.empty())
     user += "\n# Your last answer could not be used\n" + parts.refused + "\n";
   user += parts.versions.size() >= 2
               ? "\nSay which of the two versions is faster and why, then write one that is faster "
                 "than both.\n"
               : "\nWrite a version that is faster than the reference.\n";
-  return {{"system", kSystem}, {"user", std::move(user)}};
+  const std::string system = std::string(kRules) + (parts.as_object ? kObject : kSections) + kPlanForm;
+  return {{"system", system}, {"user", std::move(user)}};
 }
 
 } // namespace warpwright::trainer

@@ -26,6 +26,8 @@ struct PromptParts {
   std::optional<Measured> original;    ///< verdict on the unchanged task
   std::vector<PromptVersion> versions; ///< at most two
   std::string refused;                 ///< why the last answer could not be used; empty if it could
+  std::optional<PromptVersion> last = {}; ///< the model's last version, if it is not among them
+  bool as_object = false;                 ///< ask for one JSON object instead of three sections
   std::string graph = {};              ///< op graph of a torch module as text; empty: none
 };
 

@@ -48,13 +48,13 @@ public:
   /// Errors: as measure_plan().
   virtual Result<model::Verdict> verify(const TrainingTask & /*task*/, const model::Plan & /*plan*/,
                                         bool /*host_code*/, std::stop_token /*stop*/) {
-    return fail("nothing is verified here", "Use environment.mode = \"live\"");
+    return fail("this environment does not verify plans", "Use environment.mode = \"live\"");
   }
   /// Verdict on a plan of an unrecorded task, such as the adversary suite's; not recorded. Errors: recorded
   /// environments refuse.
   virtual Result<Measured> judge(const model::Task & /*task*/, const model::Plan & /*plan*/,
                                  std::chrono::milliseconds /*timeout*/) {
-    return fail("nothing is measured here", "Use environment.mode = \"live\"");
+    return fail("this environment does not measure", "Use environment.mode = \"live\"");
   }
   /// A state's plan as JSON, for policies that read code. Errors: as state(); recorded environments have no plans.
   virtual Result<nlohmann::json> plan(const TrainingTask & /*task*/, const Moves & /*moves*/) {

@@ -189,7 +189,7 @@ Result<model::Task> LiveEnvironment::definition_of(const TrainingTask &task) {
 Result<Measured> LiveEnvironment::measure(const TrainingTask &task, const Moves &moves,
                                           std::stop_token stop) {
   if (!runner_)
-    return fail("nothing is measured here", "Ask a runner");
+    return fail("this environment does not measure", "Ask a runner");
   auto at = TRY(state(task, moves));
   auto known = records_.with([&](RecordBook &book) -> std::optional<Measured> {
     const Measured *found = book.find_verdict(task.id, at.text_hash, device_key(*device_));
@@ -236,7 +236,7 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
                                              std::optional<double> best_known,
                                              std::stop_token stop) {
   if (!runner_)
-    return fail("nothing is measured here", "Ask a runner");
+    return fail("this environment does not measure", "Ask a runner");
   auto definition = TRY(definition_of(task));
   auto rendered = plan(task, state.moves);
   Measured measured;
@@ -275,7 +275,7 @@ Result<Measured> LiveEnvironment::measure_plan(const TrainingTask &task, const m
 Result<model::Verdict> LiveEnvironment::verify(const TrainingTask &task, const model::Plan &plan,
                                                bool host_code, std::stop_token stop) {
   if (!runner_)
-    return fail("nothing is measured here", "Ask a runner");
+    return fail("this environment does not measure", "Ask a runner");
   auto definition = TRY(definition_of(task));
   TRY(model::check_plan(plan, definition));
   runner::VerifyOptions options = options_for(kCandidateTimeout);
@@ -286,7 +286,7 @@ Result<model::Verdict> LiveEnvironment::verify(const TrainingTask &task, const m
 Result<Measured> LiveEnvironment::judge(const model::Task &task, const model::Plan &plan,
                                         std::chrono::milliseconds timeout) {
   if (!runner_)
-    return fail("nothing is measured here", "Ask a runner");
+    return fail("this environment does not measure", "Ask a runner");
   const auto started = Clock::now();
   auto verdict = TRY(runner_->verify(task, plan, options_for(timeout), {}));
   return cut_down(verdict, std::chrono::duration<double>(Clock::now() - started).count());

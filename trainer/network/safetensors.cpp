@@ -69,7 +69,7 @@ Result<TensorFile> read_safetensors(const std::string &path) {
   const std::string bytes(std::istreambuf_iterator<char>(input), {});
   auto file = decode_file(bytes);
   if (!file)
-    return fail(path + " is no safetensors file: " + file.error().message, file.error().remedy);
+    return fail(path + " is not a safetensors file: " + file.error().message, file.error().remedy);
   return file;
 }
 

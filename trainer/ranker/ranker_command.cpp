@@ -96,7 +96,7 @@ Result<void> run_ranker(const RankerOptions &options) {
   if (!options.out.empty())
     TRY(save_ranker(weights, options.out));
   std::cout << "trained on " << weights.trained_on << "; " << dropped
-            << " tasks left out as sources of benchmarks\n";
+            << " tasks omitted as sources of benchmarks\n";
   if (options.report.empty())
     return {};
   const Sessions sessions =

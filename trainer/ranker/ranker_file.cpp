@@ -88,7 +88,7 @@ Result<RankerWeights> from_header(const Json &header, std::string_view arrays) {
   for (const double number : {weights.order_slope, weights.mean_slope, weights.spread_scale,
                               weights.spread_offset, weights.unsupported_width})
     if (!std::isfinite(number) || number < 0)
-      return fail("a number of the file is no finite number of at least 0", kRemedy);
+      return fail("a number of the file is not a finite number of at least 0", kRemedy);
   TRY(take_forests(weights, header.at("forests"), arrays));
   if (weights.order.trees() == 0 || weights.speedup.empty())
     return fail("the file lacks a forest", kRemedy);

@@ -55,14 +55,14 @@ std::string shown_report(const Json &report) {
   if (report.contains("live_tasks"))
     show_set(out, "Held-out tasks of the live evaluation", report.at("live_tasks"));
   show_set(out, "All held-out tasks", report.at("held_out"));
-  show_set(out, "Held-out tasks whose source the training split lacks",
+  show_set(out, "Held-out tasks with a source that the training split lacks",
            report.at("unseen_sources"));
   show_set(out, "Held-out tasks with a source of the training split, at other sizes",
            report.at("unseen_shapes"));
-  show_set(out, "Each family left out", report.at("left_out_families"));
+  show_set(out, "Each family held out", report.at("left_out_families"));
   const Json &held = report.at("held_out").at("calibration");
   out << "\nHeld-out tasks: " << percent(held.at("inside_of_90_percent_interval"))
-      << " of the candidates lie inside their 90% interval (families left out: "
+      << " of the candidates lie inside their 90% interval (families held out: "
       << percent(report.at("left_out_families").at("inside_of_90_percent_interval")) << ")\n";
   for (const Json &quarter : held.at("quarters_by_width"))
     out << "  interval of +-" << rounded(quarter.at("half_width")) << ": mean error "

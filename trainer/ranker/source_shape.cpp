@@ -104,7 +104,7 @@ Result<ExcludedSources> read_excluded_sources(const std::string &path) {
     if (line.starts_with('#') || line.empty())
       continue;
     if (line.size() < kDigits + 2 || line[kDigits] != ' ')
-      return fail(path + ":" + std::to_string(number) + ": this is no shape and no path",
+      return fail(path + ":" + std::to_string(number) + ": this is neither a shape nor a path",
                   "Make the list again: warpwright-train ranker --exclude FOLDER");
     sources.emplace(line.substr(0, kDigits), line.substr(kDigits + 1));
   }

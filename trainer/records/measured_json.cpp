@@ -92,7 +92,7 @@ Result<Measured> measured_from_json(const Json &line) {
   Measured measured;
   const auto outcome = outcome_from(line.at("outcome").get<std::string>());
   if (!outcome)
-    return fail("no outcome is called " + line.at("outcome").dump());
+    return fail("there is no outcome " + line.at("outcome").dump());
   measured.outcome = *outcome;
   measured.message = line.value("message", "");
   measured.date = line.value("date", "");

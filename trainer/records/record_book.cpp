@@ -35,7 +35,7 @@ Result<Split> split_from(const std::string &name) {
   for (const auto &[text, split] : kSplits)
     if (text == name)
       return split;
-  return fail("no split is called " + name, "There are training, validation and held-out");
+  return fail("there is no split " + name, "There are training, validation and held-out");
 }
 
 RecordBook::RecordBook() = default;
@@ -129,7 +129,7 @@ Result<void> RecordBook::take_line(const Json &line) {
     measured.device = device_key(devices_.at(place.at(1)));
     tasks_.at(task_order_.at(place.at(0))).verdicts[measured.device][line.at("text")] = measured;
   } else {
-    return fail("this is no record");
+    return fail("this is not a record");
   }
   return {};
 }

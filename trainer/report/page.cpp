@@ -147,7 +147,7 @@ std::string render_training_page(const PageFacts &facts, const TrainingLog &log)
   html += section_or("Self-supervised learning", "Propose, verify, keep what was verified, train.",
                      step_plots(log, "selfsup"), empty, "selfsup");
   html += section_or("Analysis",
-                     "What the policy says before it acts, against what was measured, beside "
+                     "The policy's analysis before it acts, against the measurements, next to "
                      "guessing. Green: above chance.",
                      analysis_section(log), empty, "eval");
   html += section_or("Language models",
@@ -158,7 +158,7 @@ std::string render_training_page(const PageFacts &facts, const TrainingLog &log)
                      task_section(log), empty, "collect, rl, eval");
   html +=
       section_or("Suspected cheats", "Kept as cases for the adversary suite; rewarded negatively.",
-                 cheat_section(log), empty, "rl; none is good news");
+                 cheat_section(log), empty, "rl; an empty section is good news");
   const std::string configs = configurations(log);
   if (!configs.empty())
     html += section("Configuration", "As each stage printed it at its last start.", configs);

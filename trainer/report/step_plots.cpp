@@ -24,7 +24,7 @@ constexpr Curve kRl[] = {{"reward_mean", "Reward, mean of the step (band: one st
                          {"distinct_share", "Share of distinct proposals"},
                          {"clip_share", "Share of clipped ratios"},
                          {"loss", "Loss"},
-                         {"candidates_per_s", "Verified candidates a second"},
+                         {"candidates_per_s", "Verified candidates per second"},
                          {"gpu_busy_share", "GPU busy share"}};
 constexpr Curve kSupervised[] = {{"loss", "Loss"},
                                  {"accuracy_moves", "Accuracy of moves"},

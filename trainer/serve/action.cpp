@@ -32,7 +32,7 @@ Result<Moves> moves_of(const Json &document) {
   Moves moves;
   for (const Json &move : list) {
     if (!move.is_string())
-      return fail("a move in `moves` is no text");
+      return fail("a move in `moves` is not a text");
     moves.push_back(move);
   }
   return moves;
@@ -43,10 +43,10 @@ Result<void> read_metadata(const Json &document, Action &action) {
   if (found == document.end() || found->is_null())
     return {};
   if (!found->is_object())
-    return fail("`metadata` is no object");
+    return fail("`metadata` is not an object");
   const Json name = found->value("request_id", Json());
   if (!name.is_null() && (!name.is_string() || name.get_ref<const std::string &>().size() > kLongestName))
-    return fail("`metadata.request_id` is no text of at most 255 bytes");
+    return fail("`metadata.request_id` must be a text of at most 255 bytes");
   if (name.is_string())
     action.request_id = name;
   action.usage = found->value("usage", Json());
@@ -57,7 +57,7 @@ Result<void> read_metadata(const Json &document, Action &action) {
 
 Result<Action> action_from_json(const Json &document) {
   if (!document.is_object())
-    return fail("the action is no object");
+    return fail("the action is not an object");
   const std::string kind = TRY(text_member(document, "kind"));
   Action action;
   if (kind == "text") {

@@ -1,7 +1,8 @@
 // Answers of clients, as both protocols carry them. Thread: values, any.
 //
-//   {"kind": "text", "text": ".."}     a language model's answer: three sections (trainer/endpoint/answer.h), or, in an
-//                                      episode of moves, a JSON object {"moves": [..]} anywhere in the text
+//   {"kind": "text", "text": ".."}     a language model's answer: three sections
+//                                      (trainer/endpoint/answer.h), or, in an episode of moves, a
+//                                      JSON object {"moves": [..]} anywhere in the text
 //   {"kind": "plan", "plan": {..}}     a plan (support/model/schemas)
 //   {"kind": "moves", "moves": [..]}   moves, each legal after those before it
 //   {"kind": "module", "source": "..", "model": "ModelNew"}   host code, where the service allows it

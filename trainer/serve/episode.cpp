@@ -42,7 +42,7 @@ Result<void> read_text(const Json &data, const char *name, std::string &value) {
   if (found.is_null())
     return {};
   if (!found.is_string() || found.get_ref<const std::string &>().size() > kLongestId)
-    return fail(std::string("`") + name + "` is no text of at most 255 bytes");
+    return fail(std::string("`") + name + "` must be a text of at most 255 bytes");
   value = found;
   return {};
 }
@@ -58,17 +58,17 @@ std::optional<AnswerForm> answer_form_named(std::string_view name) {
 
 Result<EpisodeRequest> episode_request_from(const Json &data) {
   if (!data.is_object())
-    return fail("the parameters of `reset` are no object");
+    return fail("the parameters of `reset` are not an object");
   EpisodeRequest request;
   TRY(read_text(data, "task_id", request.task_id));
   TRY(read_text(data, "episode_id", request.episode_id));
   const Json seed = data.value("seed", Json()), turns = data.value("turns", Json());
   if (!seed.is_null() && !seed.is_number_unsigned())
-    return fail("`seed` is no whole number of at least 0");
+    return fail("`seed` must be a whole number of at least 0");
   if (!seed.is_null())
     request.seed = seed.get<std::uint64_t>();
   if (!turns.is_null() && (!turns.is_number_unsigned() || turns < 1u || turns > unsigned(kMostTurns)))
-    return fail("`turns` is no whole number in 1..64");
+    return fail("`turns` must be a whole number in 1..64");
   if (!turns.is_null())
     request.turns = turns.get<int>();
   std::string form = "text";
@@ -105,6 +105,10 @@ Result<std::unique_ptr<Episode>> Episode::open(std::string id, std::string clien
 }
 
 Result<void> Episode::make_prompt(const EpisodeRequest &request) {
+  if (request.seen) {
+    messages_ = *request.seen;
+    return {};
+  }
   const auto known = place_.exemplars.original_of(task_.id);
   if (known)
     view_.original = known;

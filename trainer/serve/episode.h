@@ -24,6 +24,9 @@ struct EpisodeRequest {
   std::optional<int> turns;
   AnswerForm answers = AnswerForm::Text;
   bool resume = false; ///< goes on with the episode of this id, after a lost connection
+  /// An answer without an episode of its own: the prompt that the model saw, or an empty list if it is not known. Its
+  /// exemplars are not known either.
+  std::optional<std::vector<ChatMessage>> seen = std::nullopt;
 };
 
 /// Errors: a member of another type or out of range, by its name. Unknown members are left alone,

@@ -1,5 +1,5 @@
-// Tried versions of each task, shared by all episodes of a service, so that later prompts show what
-// earlier answers found.
+// Tried versions of each task, shared by all episodes of a service, so that later prompts show
+// what earlier answers found.
 //
 // They come from the answers of all clients, from records, and from the trajectories of earlier
 // runs. Thread: any.
@@ -14,8 +14,7 @@ namespace warpwright::trainer {
 
 class ExemplarStore {
 public:
-  /// Takes a version, unless an equal one is known. Of too many, the one with the middling score
-  /// goes.
+  /// Takes a version, unless an equal one is known. Of too many, the one with the middling score goes.
   void add(const std::string &task, Exemplar version);
   /// The unchanged source's measurement, as the reference's side of a verdict shows it.
   void set_original(const std::string &task, const Measured &original);

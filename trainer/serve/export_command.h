@@ -1,9 +1,10 @@
-// `export --chat`: trajectories of `serve` as supervised data, or as pairs for preference learning.
+// `export --chat`: trajectories of `serve` as supervised data, or as pairs for preference
+// learning.
 //
-// A line is {"messages": [system, user, .., assistant], "task", "speedup"} for supervised trainers,
-// or {"prompt", "chosen", "rejected", "task"} for preference trainers (both are TRL's
-// conversational forms). Only verified answers are examples; answers that were host code, other
-// splits and excluded sources are left out. Thread: main.
+//   {"messages": [system, user, .., assistant], "task", "speedup"}   for supervised trainers
+//   {"prompt", "chosen", "rejected", "task"}                         for preference trainers
+// Both are TRL's conversational forms. Only verified answers are examples; answers of host code,
+// of other splits and of excluded sources are skipped. Thread: main.
 #pragma once
 
 #include "support/error.h"

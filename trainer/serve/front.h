@@ -1,8 +1,8 @@
 // The service's listener: who may come in, and which protocol a path belongs to.
 //
-// A client shows its token in the header Authorization, or, where it can send no header (OpenEnv's
-// client), before the path: /t/TOKEN/ws. Without a token file only this machine is served, and no
-// page of a browser. Paths are not logged. Thread: the strand.
+// A client shows its token in the header Authorization, or, if it cannot send headers (as
+// OpenEnv's client), before the path: /t/TOKEN/ws. Without a token file only this machine is
+// served, and no page of a browser. Paths are not logged. Thread: the strand.
 #pragma once
 
 #include "runner/net/token.h"
@@ -13,8 +13,8 @@ namespace warpwright::trainer {
 
 class ServeFront {
 public:
-  /// Opens the listener. Errors: an address that cannot be used; files of TLS or tokens that cannot
-  /// be used; an address that other machines can reach, without TLS or without tokens.
+  /// Opens the listener. Errors: an address that cannot be used; files of TLS or tokens that cannot be used; an address
+  /// that other machines can reach, without TLS or without tokens.
   static Result<std::unique_ptr<ServeFront>> open(EnvironmentService &service,
                                                   boost::asio::any_io_executor strand,
                                                   const ServeConfig &config);

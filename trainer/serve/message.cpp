@@ -30,7 +30,7 @@ Result<nlohmann::json> parse_message(std::string_view text) {
     return fail("the message is nested deeper than " + std::to_string(kMessageDepth));
   nlohmann::json message = nlohmann::json::parse(text, nullptr, false);
   if (message.is_discarded())
-    return fail("the message is no JSON");
+    return fail("the message is not JSON");
   return message;
 }
 

@@ -1,4 +1,5 @@
-// JSON messages of clients: read within limits, because they come from other machines. Thread: any.
+// JSON messages of clients: read within limits, because they come from other machines. Thread:
+// any.
 #pragma once
 
 #include "support/error.h"
@@ -13,7 +14,7 @@ namespace warpwright::trainer {
 inline constexpr std::size_t kMessageBytes = 4 << 20;
 inline constexpr int kMessageDepth = 64;
 
-/// Errors: no JSON, or one nested deeper than kMessageDepth.
+/// Errors: text that is not JSON, or is nested deeper than kMessageDepth.
 Result<nlohmann::json> parse_message(std::string_view text);
 
 /// The message as text; bytes that are no UTF-8 are replaced.

@@ -67,6 +67,17 @@ std::optional<std::string> assistant_text(const Json &response) {
   return text;
 }
 
+std::vector<ChatMessage> input_messages(const Json &parameters) {
+  std::vector<ChatMessage> messages;
+  const Json input = parameters.is_object() ? parameters.value("input", Json()) : Json();
+  if (input.is_string())
+    messages.push_back({"user", input});
+  for (const Json &item : input.is_array() ? input : Json::array())
+    if (item.is_object() && item.value("role", Json()).is_string() && item.value("content", Json()).is_string())
+      messages.push_back({item["role"], item["content"]});
+  return messages;
+}
+
 Json reward_metrics(const Json &verify_responses) {
   double sum = 0, least = 0, most = 0;
   std::size_t count = 0, masked_count = 0;
@@ -101,7 +112,7 @@ bool NemoGym::handle(const http::Request &request, const std::string &path, cons
     return false;
   auto body = parse_message(request.body.empty() ? "{}" : request.body);
   if (!body || !body->is_object()) {
-    send_json(answer, 422, {{"detail", body ? "the body is no object" : body.error().message}});
+    send_json(answer, 422, {{"detail", body ? "the body is not an object" : body.error().message}});
   } else if (path == "/verify") {
     verify(std::move(*body), client, answer);
   } else if (path == "/aggregate_metrics") {
@@ -117,7 +128,7 @@ bool NemoGym::handle(const http::Request &request, const std::string &path, cons
 void NemoGym::verify(Json body, const std::string &client, const http::AnswerPtr &answer) {
   EpisodeRequest request;
   request.task_id = task_of(body);
-  request.turns = 1;
+  request.seen = input_messages(body.value("responses_create_params", Json()));
   const auto text = assistant_text(body.value("response", Json()));
   if (request.task_id.empty() || !service_.place().tasks.find(request.task_id))
     return send_json(answer, 422, {{"detail", "the body names no task of this service in `task_id`"}});

@@ -1,16 +1,15 @@
 // Observations of the environment as JSON: what a client learns of its task and of its answer's
 // verdict.
 //
-// Unknown values are absent, never 0. docs/environment.md lists the members; /schema gives them as
-// JSON schema. Thread: any.
+// Unknown values are absent, never 0. docs/environment.md lists the members; /schema gives them
+// as JSON schema. Thread: any.
 #pragma once
 
 #include "trainer/serve/judging.h"
 
 namespace warpwright::trainer {
 
-/// What a verdict says: outcome, the first failed check, the compiler's lines, times, rates,
-/// hashes, `measured`.
+/// What a verdict says: outcome, the first failed check, the compiler's lines, times, rates, hashes, `measured`.
 nlohmann::json verdict_members(const Judged &judged);
 
 /// The versions that a prompt shows, with their scores.

@@ -82,7 +82,7 @@ bool OpenEnv::handle(const http::Request &request, const std::string &path, cons
     return false;
   const auto body = parse_message(request.body.empty() ? "{}" : request.body);
   if (!body || !body->is_object()) {
-    send_json(answer, 422, refusal("", body ? Error{"the body is no object", ""} : body.error()));
+    send_json(answer, 422, refusal("", body ? Error{"the body is not an object", ""} : body.error()));
     return true;
   }
   if (is_tasks)

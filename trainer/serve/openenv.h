@@ -8,8 +8,8 @@
 //        out {"type": "observation", "data": {"observation", "reward", "done"}}, {"type": "state", "data"},
 //            {"type": "error", "data": {"message", "code", ..}}
 // Beyond OpenEnv: `reset` has "resume", a step is named by its action's metadata.request_id, and
-// over HTTP an episode of /reset goes on with /step {"episode_id"}. Without one, /step {"task_id"}
-// is a verdict on its own. Thread: the strand.
+// over HTTP an episode of /reset goes on with /step {"episode_id"}. Without one, /step
+// {"task_id"} is a verdict on its own. Thread: the strand.
 #pragma once
 
 #include "support/http/http_server.h"

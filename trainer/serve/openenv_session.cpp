@@ -70,7 +70,7 @@ void OpenEnvSession::take(const std::string &text) {
   if (!message)
     return refuse("INVALID_JSON", message.error().message);
   if (!message->is_object())
-    return refuse("VALIDATION_ERROR", "the message is no object");
+    return refuse("VALIDATION_ERROR", "the message is not an object");
   const Json type = message->value("type", Json("")), data = message->value("data", Json::object());
   if (type == "reset")
     return reset(data);

@@ -19,11 +19,15 @@ EnvironmentService::EnvironmentService(boost::asio::any_io_executor strand, Plac
                                        std::size_t threads)
     : strand_(strand), place_(std::move(place)),
       run_(sha256_hex(utc_now() + " " + std::to_string(::getpid())).substr(0, 8)), sweeping_(strand),
-      queue_(threads) {
+      queue_(std::in_place, threads) {
   sweep();
 }
 
-EnvironmentService::~EnvironmentService() = default;
+EnvironmentService::~EnvironmentService() {
+  queue_.reset();
+  for (const auto &[key, entry] : episodes_) // the connections that wait end before the loop does
+    entry->waiting.clear();
+}
 
 ServeSessionPtr EnvironmentService::open_session(const std::string &client) {
   if (*active_ >= std::size_t(place_.config.sessions))
@@ -88,7 +92,7 @@ void EnvironmentService::resume(const ServeSessionPtr &session, const EpisodeReq
 void EnvironmentService::open(const ServeSessionPtr &session, const EpisodeRequest &request,
                               const std::string &id, const EntryPtr &entry, const OnTurn &done) {
   entry->waiting.push_back(done);
-  const bool taken = queue_.submit(
+  const bool taken = queue_->submit(
       session->key, std::size_t(place_.config.queue), [this, client = session->client, request, id, entry] {
         Result<std::unique_ptr<Episode>> episode = fail("there is no task");
         for (std::size_t i = 0; const TrainingTask *task = drawn_task(request, i); ++i)
@@ -119,7 +123,7 @@ void EnvironmentService::step(const ServeSessionPtr &session, Action action, OnT
     return done(fail("another step of this episode is in work", "Wait for its answer"));
   entry->waiting.push_back(std::move(done));
   entry->step_id = action.request_id;
-  const bool taken = queue_.submit(
+  const bool taken = queue_->submit(
       session->key, std::size_t(place_.config.queue), [this, entry, action = std::move(action)] {
         auto turn = std::make_shared<Result<Turn>>(entry->episode->step(action));
         boost::asio::post(strand_, [this, entry, turn] { finish(entry, *turn); });
@@ -141,8 +145,12 @@ void EnvironmentService::finish(const EntryPtr &entry, const Result<Turn> &turn)
     done(turn);
 }
 
-void EnvironmentService::judge(const ServeSessionPtr &session, const EpisodeRequest &request,
+void EnvironmentService::judge(const ServeSessionPtr &session, EpisodeRequest request,
                                Action action, OnTurn done) {
+  request.episode_id.clear();
+  request.turns = 1;
+  if (!request.seen)
+    request.seen.emplace();
   reset(session, request,
         [this, session, action = std::move(action), done = std::move(done)](const Result<Turn> &opened) {
           if (!opened)
@@ -161,7 +169,9 @@ nlohmann::json EnvironmentService::state(const ServeSession &session) const {
 
 void EnvironmentService::forget(const ServeSession &session) {
   const auto found = episodes_.find(key_of(session, session.episode));
-  if (!session.episode.empty() && found != episodes_.end() && found->second->waiting.empty())
+  if (session.episode.empty() || found == episodes_.end() || !found->second->waiting.empty())
+    return;
+  if (const auto owner = found->second->session.lock(); !owner || owner.get() == &session)
     episodes_.erase(found);
 }
 

@@ -1,8 +1,7 @@
-// The environment, whatever protocol its clients speak: sessions, episodes, and the queue of their
-// steps.
+// The environment below its protocols: sessions, episodes, and the queue of their steps.
 //
-// An episode outlives its connection for a while, so that a client that lost its line can go on; a
-// step that is sent again under the same request_id is made once. Steps never overlap within an
+// An episode outlives its connection for a while, so that a client that lost its line can go on;
+// a step that is sent again under the same request_id is made once. Steps never overlap within an
 // episode. Thread: the strand; callbacks are called on it.
 #pragma once
 
@@ -39,14 +38,14 @@ public:
   /// A session without a place, for requests that stand alone.
   ServeSessionPtr passing_session(const std::string &client);
 
-  /// Begins an episode, or goes on with one. Errors: an unknown task or episode; one that another
-  /// session has; a task that cannot be opened.
+  /// Begins an episode, or goes on with one. Errors: an unknown task or episode; one that another session has; a task
+  /// that cannot be opened.
   void reset(const ServeSessionPtr &session, EpisodeRequest request, OnTurn done);
-  /// Errors: no such episode; another step of it is in work; too many steps wait; the episode is
-  /// done.
+  /// Errors: no such episode; another step of it is in work; too many steps wait; the episode is done.
   void step(const ServeSessionPtr &session, Action action, OnTurn done);
-  /// Judges one answer in an episode of its own. Errors: as reset() and step().
-  void judge(const ServeSessionPtr &session, const EpisodeRequest &request, Action action, OnTurn done);
+  /// Judges one answer in an episode of its own, of one turn. @param request with `task_id` and `seen`
+  /// Errors: as reset() and step().
+  void judge(const ServeSessionPtr &session, EpisodeRequest request, Action action, OnTurn done);
   /// Null: the session has no episode.
   nlohmann::json state(const ServeSession &session) const;
   /// Ends the session's episode, unless a step of it is in work.
@@ -82,7 +81,7 @@ private:
   std::uint64_t made_ = 0;                   ///< episodes and sessions, for their names
   std::string run_;                          ///< makes names unique over runs of the service
   boost::asio::steady_timer sweeping_;
-  FairQueue queue_; ///< last: its threads end first
+  std::optional<FairQueue> queue_; ///< absent: the service ends
 };
 
 } // namespace warpwright::trainer

@@ -106,7 +106,7 @@ Result<void> run_sft(const Config &config, const Surroundings &surroundings) {
   const std::vector<Imitated> judged =
       validation ? imitated_of(*validation, config.sft.top) : std::vector<Imitated>();
   if (tasks.empty())
-    return fail("no recorded training task has a verified version to imitate",
+    return fail("the recorded training tasks have no verified version to imitate",
                 "Collect more: warpwright-train collect");
   auto learning =
       TRY(Learning::start(config, "sft", config.sft.weights, vocabulary_words(*place, training)));

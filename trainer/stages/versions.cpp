@@ -88,7 +88,7 @@ Result<std::vector<TaskVersions>> training_tasks(Workplace &place, int in_flight
     return !task.view.original || task.view.original->outcome != model::Outcome::Verified;
   });
   if (tasks->empty())
-    return fail("no training task is recorded, or none can be measured",
+    return fail("there are no recorded training tasks that can be measured",
                 "Collect first: warpwright-train collect");
   return tasks;
 }

@@ -22,7 +22,7 @@ struct Family {
   std::unexpected<Error> refuse(const toml::node *node, const std::string &message) const {
     const std::string line = node ? ":" + std::to_string(node->source().begin.line) : "";
     return fail(path.string() + line + ": " + message,
-                "docs/internals/task-suite.md says what it may hold");
+                "docs/internals/task-suite.md describes its contents");
   }
 };
 
@@ -98,7 +98,7 @@ Result<void> read_family(const fs::path &path, std::vector<SuiteTask> &tasks) {
     root = toml::parse_file(path.string());
   } catch (const toml::parse_error &error) {
     return fail(path.string() + ":" + std::to_string(error.source().begin.line) +
-                ": this is no TOML: " + std::string(error.description()));
+                ": this is not TOML: " + std::string(error.description()));
   }
   for (const auto &[key, node] : root)
     if (key.str() != "split" && key.str() != "task")

@@ -4,7 +4,7 @@
 // The tensor-core configurations multiply in TF32. This is accurate enough only where PyTorch's own convolution runs in
 // TF32 (cuDNN's default). Elsewhere the runner refuses the candidate and the FP32-accurate configurations remain. The
 // setting "math" is 0 for FP32, 1 for TF32 by mma.sync, 2 for TF32 by wgmma, 3 for FP32-accurate split TF32 by wgmma.
-// convolution_guess.h orders the configurations. Leaves out: vector loads of channels-last input, Winograd and FFT.
+// convolution_guess.h orders the configurations. Omits: vector loads of channels-last input, Winograd and FFT.
 #include "generator/families/convolution/convolution_guess.h"
 #include "generator/families/convolution/convolution.h"
 

@@ -4,7 +4,7 @@
 // product, and the cost of starting and ending a block. Both come from the cases of bench/results/h200/windows.md (sums
 // of 27 to 2304 products). A launch takes its blocks divided over the multiprocessors, plus an uneven last wave. The
 // model is for ranking only: long launches took within a third of its estimate, short ones up to several times as long.
-// Other GPUs are assumed to rank tiles alike. Leaves out: fixed costs of a launch, registers, whole numbers of waves.
+// Other GPUs are assumed to rank tiles alike. Omits: fixed costs of a launch, registers, whole numbers of waves.
 #include "generator/families/convolution/convolution_guess.h"
 #include "arch/generations.h"
 

@@ -2,7 +2,7 @@
 // FP32 products in registers of one kernel, without packed weights.
 //
 // device/convolution_direct.cuh is the kernel; this file provides its sizes and tables. Tensor cores gain little for so
-// few products, and PyTorch's library also runs these cases in FP32. Leaves out: depthwise convolution (depthwise.cpp)
+// few products, and PyTorch's library also runs these cases in FP32. Omits: depthwise convolution (depthwise.cpp)
 // and long sums (convolution.cpp).
 #include "generator/families/convolution/direct_convolution.h"
 #include "generator/families/convolution/direct_convolution_taps.h"

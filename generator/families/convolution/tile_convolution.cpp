@@ -3,7 +3,7 @@
 // Each tap reads the input in shared memory at its own offset, while a matrix product over gathered rows would fetch
 // every element again for each tap. device/convolution_tiles.cuh is the kernel; this file provides its sizes and
 // tables. "math" is as in convolution.cpp: 2 for TF32, 3 for FP32-accurate split TF32, 0 for scalars (the CPU backend).
-// Leaves out: sums shared by several blocks, reuse between neighboring depths.
+// Omits: sums shared by several blocks, reuse between neighboring depths.
 #include "generator/families/convolution/tile_convolution.h"
 #include "generator/families/convolution/convolution_guess.h"
 #include "generator/families/convolution/tile_convolution_family.h"

@@ -3,7 +3,7 @@
 //
 // A block converts the taps of some output channels, or of a tile of input channels of one. It reads consecutive memory
 // and writes runs of channels. Blocks of all weights form one grid. Parameters may change between calls, so every call
-// runs the kernel. Leaves out: fusion with other nodes.
+// runs the kernel. Omits: fusion with other nodes.
 #include "generator/families/convolution/weight_layouts.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/scalar_ops.h"

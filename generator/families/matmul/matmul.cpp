@@ -1,6 +1,6 @@
 // The matmul family: batched products of operands in any layout, with the ops that fusion puts before and after them.
 //
-// The family has five algorithms (matmul_text.h); a configuration chooses among them. Leaves out: sparse operands; a
+// The family has five algorithms (matmul_text.h); a configuration chooses among them. Omits: sparse operands; a
 // single TF32 product, which would not be FP32-accurate.
 #include "generator/families/matmul/matmul.h"
 

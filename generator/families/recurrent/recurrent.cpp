@@ -10,7 +10,7 @@
 // All blocks of a launch must be resident together: there are at most as many blocks as
 // multiprocessors, and the launch is cooperative, so no block waits for one that never starts.
 // The CPU backend runs blocks one after another, so there a block takes all units of a layer.
-// Leaves out: the cases that recurrent_shape.h leaves out, and weights that do not fit.
+// Omits: the cases that recurrent_shape.h omits, and weights that do not fit.
 #include "generator/families/recurrent/recurrent.h"
 #include "generator/elements/window_text.h"
 #include "generator/families/recurrent/recurrent_shape.h"
@@ -98,7 +98,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
                                  const elements::DeviceFacts &device, const std::string &prefix) {
   const auto shape = recurrent_shape(index, index.node(region.anchor));
   if (!shape)
-    return fail("it is no recurrent layer that the family knows");
+    return fail("the family does not support this recurrent layer");
   const auto units = elements::setting_of(configuration, "units", 4, 32);
   const auto layers =
       elements::setting_of(configuration, "layers", 1, static_cast<int>(shape->layers));

@@ -9,7 +9,7 @@
 // memory; for other dimensions the threads of a row process adjacent columns. If too few rows would fill the device, a
 // row is split: one kernel computes the totals of the pieces, the next starts each piece from the totals before it
 // (reduce then scan). Each sum has a fixed order, so results repeat bit for bit; a look-back between running blocks
-// would not repeat. Leaves out: logcumsumexp, cummax, cummin.
+// would not repeat. Omits: logcumsumexp, cummax, cummin.
 #include "generator/families/scan/scan.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"

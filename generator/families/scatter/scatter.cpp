@@ -3,7 +3,7 @@
 // One kernel writes what is added to, the next adds each element of the source by an atomic operation. Sources and
 // indices are computed in place, so the messages along a graph's edges never lie in memory. Where neighbors of the
 // last dimension go to one row, which is what rows of features do, a thread adds a vector at once. Sums have no fixed
-// order, as PyTorch's own: a plan is not used where deterministic algorithms are asked for. Leaves out: other
+// order, as PyTorch's own: a plan is not used where deterministic algorithms are asked for. Omits: other
 // reductions than the sum.
 #include "generator/families/scatter/scatter.h"
 

@@ -3,7 +3,7 @@
 // Plain windows use the loops of window_tile.h. Adaptive windows differ in size from one output to the next; a thread
 // computes an output if windows are small, a warp if they are large (global pooling). NaN wins a maximum, as in
 // PyTorch. Averages use PyTorch's divisor: the window, the window clipped to the padded input, or the number of
-// elements inside. Leaves out: the positions of maxima.
+// elements inside. Omits: the positions of maxima.
 #include "generator/families/windows/pool.h"
 #include "generator/families/windows/window_channels.h"
 #include "generator/families/windows/window_tile.h"

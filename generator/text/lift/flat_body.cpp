@@ -126,7 +126,7 @@ Result<FlatBody> replaceable_body(const source::IndexReader &form) {
     return fail(reason);
   auto body = flatten(form);
   if (!body)
-    return fail("a branch is no bounds check");
+    return fail("a branch is not a bounds check");
   return *body;
 }
 

@@ -140,7 +140,7 @@ Result<ArrayReduction> match_array_reduction(const source::KernelSource &source)
     return fail("the number of elements is not known");
   if (!source::is_shuffled(found->type) ||
       mentions(found->address, found->index->getNameAsString()))
-    return fail("the result is no single number that can be shuffled");
+    return fail("the result is not a single number that can be shuffled");
   for (const auto *reference : source::find_all<clang::DeclRefExpr>(source.body()))
     if (reference->getDecl()->getName() == "blockIdx" && form.block()[1] != 1)
       return fail("the block is not one-dimensional");

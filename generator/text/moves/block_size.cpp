@@ -203,7 +203,7 @@ Result<void> check_one_dimensional(const source::KernelSource &source, const Blo
     if (!follows && deals_by_block(body, "x"))
       return fail("the grid does not follow from the block");
     if (!follows && !says_block)
-      return fail("the kernel does not say how it depends on its block");
+      return fail("the kernel does not show how it depends on its block");
     if (follows && stores_by_block(body))
       return fail("a result a block is stored, so that their number is part of the result");
     if (!follows && text_follows(body, use) && factor_of(body, use.token()) == Factor::Data)

@@ -15,7 +15,7 @@ Result<Offer> offer_coarsen(const source::KernelSource &source) {
   if (!guarded)
     return std::unexpected(guarded.error());
   if (source.launches().empty())
-    return fail("there is no launch whose grid could shrink");
+    return fail("there is no launch with a grid that could shrink");
   if (!has_one_dimensional_blocks(source))
     return fail("the block is not one-dimensional");
   const auto edits = [&source,

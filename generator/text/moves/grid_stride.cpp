@@ -14,7 +14,7 @@ Result<Offer> offer_grid_stride(const source::KernelSource &source) {
   if (!guarded)
     return std::unexpected(guarded.error());
   if (source.launches().empty())
-    return fail("there is no launch whose grid could be capped");
+    return fail("there is no launch with a grid that could be capped");
   const int all = source.gpu().multiprocessors;
   const auto edits = [&source,
                       guarded = *guarded](const Parameters &choice) -> Result<source::Edits> {

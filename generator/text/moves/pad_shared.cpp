@@ -51,7 +51,7 @@ Result<Offer> offer_pad_shared(const source::KernelSource &source) {
       if (const auto extent = paddable_extent(source, array))
         extents.push_back(*extent);
   if (extents.empty())
-    return fail("there is no two-dimensional shared array whose rows fill all banks");
+    return fail("there is no two-dimensional shared array with rows that fill all banks");
   return Offer{
       choices_of("padding", {1}), [&source, extents](const Parameters &choice) {
         source::Edits edits;

@@ -53,7 +53,7 @@ Result<Offer> offer_remap_threads(const source::KernelSource &source) {
   if (unit_stride_accesses(form, "y") <= unit_stride_accesses(form, "x"))
     return fail("threadIdx.x already drives the fastest index");
   if (source.launches().empty())
-    return fail("there is no launch whose shape could be swapped");
+    return fail("there is no launch with a shape that could be swapped");
   const auto swapped = swapped_members(source);
   if (!swapped)
     return fail("a built-in index comes from a macro");

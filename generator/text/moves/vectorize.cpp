@@ -128,9 +128,9 @@ Result<Plan> make_plan(const source::IndexReader &form) {
       plan.arrays.push_back(**array);
   }
   if (plan.arrays.empty())
-    return fail("no array is accessed at the thread's global index");
+    return fail("the kernel does not access an array at the thread's global index");
   if (source.launches().empty())
-    return fail("there is no launch whose grid could shrink");
+    return fail("there is no launch with a grid that could shrink");
   return plan;
 }
 

@@ -89,7 +89,7 @@ private:
       return fail("its source holds host code");
     if (std::ranges::any_of(item.scopes,
                             [](const std::string &scope) { return !scope.starts_with("extern"); }))
-      return fail("its source has namespaces of its own");
+      return fail("its source declares namespaces");
     if (!is_kernel) {
       auto known = is_known(item);
       if (!known || *known)

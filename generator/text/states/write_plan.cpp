@@ -28,7 +28,7 @@ Result<void> check_frame(const model::Plan &plan, const model::Plan &reference) 
          plan.steps[i] != reference.steps[i]))
       return fail("it sets memory otherwise than the file does");
   if (plan.temporaries != reference.temporaries)
-    return fail("it needs buffers of its own, which the file does not allocate");
+    return fail("it needs additional buffers, which the file does not allocate");
   for (const std::string &option : plan.options)
     if (!option.starts_with("-std=") &&
         std::ranges::find(reference.options, option) == reference.options.end())

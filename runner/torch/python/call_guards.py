@@ -1,4 +1,4 @@
-"""Conditions besides tensors under which a plan is valid: the module's submodules with their
+"""Conditions in addition to tensors under which a plan is valid: the module's submodules with their
 classes and modes, the attributes that forward reads, hooks, and the framework's flags. Tracer and
 worker record the conditions here; warpwright_runtime's call/guards.h checks them at each call.
 

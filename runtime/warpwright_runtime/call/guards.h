@@ -54,7 +54,7 @@ public:
       return "the default dtype is another";
     const at::Context &context = at::globalContext();
     if (may_vary_ && context.deterministicAlgorithms())
-      return "deterministic algorithms are asked for";
+      return "deterministic algorithms are requested";
     try {
       if (matmul_tf32_ && !context.allowTF32CuBLAS())
         return "TF32 is not allowed for matrix products";

@@ -140,7 +140,7 @@ private:
       return false;
     for (size_t i = 0; i < given.size(); ++i)
       if (!THPVariable_CheckExact(given[i])) {
-        why = name_of(i) + " is no plain tensor";
+        why = name_of(i) + " is not a plain tensor";
         return false;
       }
     return true;
@@ -198,7 +198,7 @@ private:
       held[i] = &tensor;
       addresses[i] = reinterpret_cast<uint64_t>(tensor.data_ptr());
       if (addresses[i] % kAlignment != 0) {
-        why = name_of(i) + " begins at an address that is no multiple of 16";
+        why = name_of(i) + " begins at an address that is not a multiple of 16";
         return false;
       }
     }
@@ -208,7 +208,7 @@ private:
   const char *misfit(const at::Tensor &tensor, const Tensor &wanted, c10::Device device,
                      bool records) {
     if (!tensor.defined() || tensor.layout() != c10::kStrided || !is_plain(tensor))
-      return "is no plain tensor";
+      return "is not a plain tensor";
     if (tensor.device() != device)
       return "is on another device";
     if (tensor.scalar_type() != wanted.dtype)

@@ -1,6 +1,6 @@
 """Real, headless Neovims with the plugin of editors/neovim against the real server, on the CPU backend.
 
-Each test runs one of the *_session.lua files beside this one and reads its steps. The Neovims are those of
+Each test runs one of the *_session.lua files next to this one and reads its steps. The Neovims are those of
 $WARPWRIGHT_NEOVIMS (paths, separated by colons), else the one on the PATH; skipped without one.
 usage: neovim_test.py BIN_DIR [unittest's arguments]
 """

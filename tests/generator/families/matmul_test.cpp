@@ -1,4 +1,4 @@
-// Matrix products compute on the CPU device what the reference evaluation computes: random shapes, batches, layouts, dtypes, neighbours
+// Matrix products compute on the CPU device what the reference evaluation computes: random shapes, batches, layouts, dtypes, neighbors
 // before and behind, and the configurations that need no tensor cores. Those that do are compiled here where NVRTC is, and run by
 // bench/matmul on a GPU.
 #include "generator/families/matmul/matmul.h"

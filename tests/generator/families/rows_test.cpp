@@ -1,4 +1,4 @@
-// Row regions against the reference interpreter: every configuration of random reductions, normalisations and losses.
+// Row regions against the reference interpreter: every configuration of random reductions, normalizations and losses.
 #include "generator/families/rows/rows.h"
 #include "generator/families/rows/row_regions.h"
 #include "tests/analysis/nvrtc_probe.h"

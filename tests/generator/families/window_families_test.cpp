@@ -1,5 +1,5 @@
 // Scans, pooling and convolutions compute on the CPU device what the reference evaluation of the graph computes: random shapes,
-// attributes, neighbours before and behind, and every configuration that the family lists. Tensor cores are left to GPU runs.
+// attributes, neighbors before and behind, and every configuration that the family lists. Tensor cores are left to GPU runs.
 #include "generator/families/convolution/convolution.h"
 #include "generator/families/convolution/direct_convolution.h"
 #include "generator/families/convolution/tile_convolution_family.h"

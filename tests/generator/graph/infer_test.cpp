@@ -88,7 +88,7 @@ TEST_CASE("each operator's example has the type that it states") {
 
 TEST_CASE("views keep the elements and say where they go") {
   check_bad("%y: f32[23] = reshape(%m)", "has not the elements");
-  check_bad("%y: f32[6,4] = permute(%m) {dims=[1,1]}", "is no order");
+  check_bad("%y: f32[6,4] = permute(%m) {dims=[1,1]}", "is not an order");
   check_bad("%y: f32[6,4] = permute(%m) {dims=[1,2]}", "dimension 2 of a value with 2");
   check_bad("%y: f32[4,7] = expand(%m)", "does not expand");
   check_bad("%y: f32[4,2] = slice(%m) {dim=1, start=1, stop=7, step=3}", "stop 7");
@@ -178,7 +178,7 @@ TEST_CASE("leaves and opaque nodes state their types") {
              "%z: i64[4,2] = item(%y) {index=1}");
   check_bad("%y: i64[3] = iota {dim=1}", "dimension 1");
   check_bad("%y: f32[2] = constant {values=\"[1]\"}", "1 values");
-  check_bad("%y: f32[2] = constant {values=\"[a, b]\"}", "no JSON list");
+  check_bad("%y: f32[2] = constant {values=\"[a, b]\"}", "not a JSON list");
   check_bad("%y: f32[2] = constant {value=1.0}", "gives float32[]");
   check_bad("%y: f32[] = constant", "a value or values");
   check_bad("%y: f32[4] = aten(%m) {target=\"rm\", arguments=\"[]\"}", "no ATen operator");

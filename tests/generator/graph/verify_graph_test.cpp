@@ -35,7 +35,7 @@ TEST_CASE("a broken graph is refused with the node's name") {
                 "node y (relu): its operand z does not come before it");
   check_refused("%y: f32[2] = relu(%x)\n%x: f32[2] = input\nreturn %y", "does not come before it");
   check_refused("%x: f32[2] = input\n%x: f32[2] = input\nreturn %x", "another node has its name");
-  check_refused("%1x: f32[2] = input\nreturn %1x", "no C identifier");
+  check_refused("%1x: f32[2] = input\nreturn %1x", "not a C identifier");
   check_refused("%x: f32[2] = inputs\nreturn %x", "there is no such op");
   check_refused("%x: f32[2] = input\n%y: f32[2] = relu(%x, %x)\nreturn %y", "it has 2 operands");
   check_refused("%x: f32[2] = input\n%y: f32[2] = relu(%x) {inplace=true}\nreturn %y",

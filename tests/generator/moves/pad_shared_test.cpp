@@ -53,5 +53,5 @@ TEST_CASE("pad_shared: an array used other than by its elements is refused") {
 void run(float *x, float *y) { t<<<1, dim3(32, 8)>>>(x, y); }
 )cuda",
                 "pad_shared(padding=1)",
-                "there is no two-dimensional shared array whose rows fill all banks");
+                "there is no two-dimensional shared array with rows that fill all banks");
 }

@@ -1,4 +1,4 @@
-// Runs a fuzz target where there is no libFuzzer: every seed as it is, then mutations of the seeds in
+// Runs a fuzz target if there is no libFuzzer: every seed as it is, then mutations of the seeds in
 // a fixed order, so that every build and every compiler exercises the targets the same way.
 //   target SEED_FOLDER ITERATIONS
 #include "tests/runner/fuzz/fuzz_target.h"

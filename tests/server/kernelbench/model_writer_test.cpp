@@ -164,7 +164,8 @@ TEST_CASE("a library step names its tensors, and takes what else it is given as 
             "3.0, [1, 2], \"float32\"], {\"alpha\": 2}, [(\"t\", [8], [1])])") !=
         std::string::npos);
   CHECK(text.find("(\"t\", \"float32\", [8]),") != std::string::npos);
-  CHECK(given.why_not_alone(standalone()) == "# It cannot stand alone: a step of it is no kernel.");
+  CHECK(given.why_not_alone(standalone()) ==
+        "# It cannot stand alone: one of its steps is not a kernel.");
 }
 
 TEST_CASE("a small plan stands alone: the kernels and what launches them, in at most 100 lines") {

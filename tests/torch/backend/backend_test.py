@@ -352,7 +352,7 @@ class Choices(Case):
             warnings.simplefilter("always")
             self.same(model, x, compiled=compiled)
         self.assertEqual(self.calls, 1)
-        self.assertIn("deterministic algorithms are asked for", " ".join(str(one.message) for one in said))
+        self.assertIn("deterministic algorithms are requested", " ".join(str(one.message) for one in said))
 
     def test_budgets(self):
         self.assertEqual([search.seconds_of(one) for one in (5, "90s", "10min", "1 h")], [5, 90, 600, 3600])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""50 steps of SGD under torch.compile(backend=warpwright.backend), with each legal region exchanged, beside eager PyTorch.
+"""50 steps of SGD under torch.compile(backend=warpwright.backend), with each legal region exchanged, next to eager PyTorch.
 
 usage: python3 training.py BIN [--device cuda] [--only bert,swin] [--steps 50] [--jobs 2] [--out ROWS.jsonl] [--store FOLDER] [--plant]
 

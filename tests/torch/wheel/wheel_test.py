@@ -126,7 +126,7 @@ class Installed(unittest.TestCase):
         core.rename(core.with_suffix(".away"))
         self.addCleanup(core.with_suffix(".away").rename, core)
         run = self.python.code("import warpwright.core; warpwright.core.library()")
-        self.assertIn("install the package warpwright anew", run.stderr.splitlines()[-1])
+        self.assertIn("install the package warpwright again", run.stderr.splitlines()[-1])
 
     def test_programs_start_and_every_file_is_recorded(self):
         for name in ("warpwright-search", "warpwright-runner"):

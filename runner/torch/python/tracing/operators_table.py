@@ -1,4 +1,4 @@
-"""The generator's table of operators (generator/ops/table), which the build writes beside this file."""
+"""The generator's table of operators (generator/ops/table), which the build writes next to this file."""
 import json
 import os
 

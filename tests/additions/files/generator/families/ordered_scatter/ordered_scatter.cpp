@@ -1,5 +1,5 @@
 // scatter_add without atomics: a thread owns an element of the result and reads all indices along the dimension, so that results repeat
-// bit by bit. Leaves out: indices of another extent beside the dimension. Thread: pure functions.
+// bit by bit. Omits: indices of another extent next to the dimension. Thread: pure functions.
 #include "generator/families/ordered_scatter/ordered_scatter.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"

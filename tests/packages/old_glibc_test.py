@@ -1,0 +1,111 @@
+"""The programs of the archive on an older system: Debian 11's C library.
+
+usage: old_glibc_test.py PACKAGES_DIR CACHE_DIR [unittest's arguments]
+
+The root folder holds no other part of a system and is entered by chroot in a user namespace. The
+library is Debian's package libc6, fetched by apt from the mirror that this machine uses, into
+CACHE_DIR. Skipped, with the reason, if the archive was not made, the package cannot be fetched or
+the machine gives no namespace.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGES, CACHE = pathlib.Path(sys.argv.pop(1)).resolve(), pathlib.Path(sys.argv.pop(1)).resolve()
+RELEASE, GLIBC = "bullseye", "2.31"
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# Runs a program in the root folder $0, with /proc and /dev as programs expect them.
+ENTER = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && cd "$0" && exec chroot "$0" "$@"'
+
+
+def apt_options(folder):
+    """apt with lists and state of its own, so that the machine's packages are untouched."""
+    names = {"Dir::Etc::sourcelist": folder / "sources.list", "Dir::Etc::sourceparts": "/dev/null", "Dir::State::lists": folder / "lists",
+             "Dir::State::status": "/dev/null", "Dir::Cache": folder / "cache", "Acquire::Languages": "none"}
+    return [word for name, value in names.items() for word in ("-o", f"{name}={value}")]
+
+
+def mirror():
+    """The site of Debian that this machine fetches packages from; None if it has none."""
+    if not shutil.which("apt-get"):
+        return None
+    listed = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(ORIGIN) $(COMPONENT)"], capture_output=True, text=True).stdout
+    sites = [line.split()[0] for line in listed.splitlines() if line.split()[1:] == ["Debian", "main"]]
+    return next((site for site in sites if "security" not in site), None)
+
+
+def older_libc():
+    """A folder with the unpacked package libc6 of the older release."""
+    folder = CACHE / RELEASE
+    done = folder / "unpacked"
+    if done.exists():
+        return done
+    site = mirror()
+    if not site or not os.path.exists(KEYRING):
+        raise unittest.SkipTest("this machine fetches no packages from Debian")
+    for part in ("lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "sources.list").write_text(f"deb [arch=amd64 signed-by={KEYRING}] {site} {RELEASE} main\n")
+    for command in (["update"], ["download", "libc6"]):
+        run = subprocess.run(["apt-get", "-qq", *apt_options(folder), *command], cwd=folder, capture_output=True, text=True, timeout=300)
+        if run.returncode:
+            raise unittest.SkipTest(f"libc6 of {RELEASE} cannot be fetched: {run.stderr.strip()}")
+    subprocess.run(["dpkg-deb", "-x", next(folder.glob("libc6_*.deb")), folder / "unpacking"], check=True)
+    (folder / "unpacking").rename(done)
+    return done
+
+
+class OldGlibc(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        archives = sorted(PACKAGES.glob("warpwright-*-linux-x86_64.tar.xz"))
+        if not archives:
+            raise unittest.SkipTest(f"there is no archive in {PACKAGES}: make package")
+        folder = tempfile.TemporaryDirectory(prefix="warpwright-old-glibc-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name)
+        cls.root.chmod(0o755)  # the runner's workers give up root
+        shutil.copytree(older_libc(), cls.root, symlinks=True, dirs_exist_ok=True)
+        for part in ("proc", "dev", "tmp", "opt", "work"):
+            (cls.root / part).mkdir(exist_ok=True)
+        subprocess.run(["tar", "-C", cls.root / "opt", "--strip-components=1", "-xf", archives[-1]], check=True)
+        text = (ROOT / "examples/saxpy.cu").read_text()
+        (cls.root / "work/saxpy.cu").write_text(text.replace("1 << 24", "1 << 14"))
+        probe = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "true"], capture_output=True, text=True)
+        if probe.returncode:
+            raise unittest.SkipTest(f"no user namespace: {probe.stderr.strip()}")
+
+    def run_there(self, *command, code=0):
+        run = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "sh", "-c", ENTER, self.root, *command],
+                             capture_output=True, text=True, timeout=500,
+                             env={"PATH": "/opt/bin:/usr/sbin:/sbin:/usr/bin:/bin", "HOME": "/work", "LC_ALL": "C"})
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        return run.stdout + run.stderr
+
+    def test_the_c_library_is_the_older_one(self):
+        self.assertTrue(list(self.root.glob(f"lib/x86_64-linux-gnu/libc-{GLIBC}.so")))
+        self.assertFalse((self.root / "usr/bin/ls").exists())
+
+    def test_each_program_starts(self):
+        for program in ("warpwright", "warpwright-runner", "warpwright-kernelbench", "warpwright-collect", "warpwright-worker-cpu"):
+            self.assertRegex(self.run_there(f"/opt/lib/warpwright/{program}", "--version"), rf"^{program} \d")
+
+    def test_exceptions_are_caught(self):
+        self.assertRegex(self.run_there("/opt/bin/warpwright", "--no-such-option", code=2), "no-such-option")
+
+    def test_a_file_is_analyzed(self):
+        self.assertIn("saxpy", self.run_there("/opt/bin/warpwright", "analyze", "/work/saxpy.cu"))
+
+    def test_a_kernel_is_optimized_on_the_cpu(self):
+        text = self.run_there("/opt/bin/warpwright", "optimize", "/work/saxpy.cu", "--device", "cpu", "--max-variants", "2", "--policy", "search",
+                              "--json")
+        self.assertRegex(text, r'"outcome": ?"verified"')
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

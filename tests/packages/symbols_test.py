@@ -1,0 +1,121 @@
+"""Each program and library of each package starts with the C library that the packages promise.
+
+It also needs no other library, and names no folder to search for libraries.
+usage: symbols_test.py PACKAGES_DIR STUBS_DIR COMPILER [unittest's arguments]
+
+STUBS_DIR has the stub libraries that the build links against (scripts/glibc_stubs.py); its name
+ends with the version.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from elf import GLIBC_LIBRARIES, Elf, is_elf  # noqa: E402
+
+PACKAGES, STUBS, COMPILER = pathlib.Path(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
+OLDEST = tuple(map(int, STUBS.name.rsplit("-", 1)[1].split(".")))
+
+
+def faults(path):
+    """Why the file may not start on a machine with the oldest glibc; empty if it does."""
+    elf, found = Elf(path), []
+    if elf.glibc > OLDEST:
+        found.append(f"it asks for glibc {'.'.join(map(str, elf.glibc))}")
+    if elf.needed - GLIBC_LIBRARIES:
+        found.append(f"it needs {', '.join(sorted(elf.needed - GLIBC_LIBRARIES))}")
+    if elf.runpath:
+        found.append(f"it looks for libraries in {elf.runpath}")
+    return found
+
+
+class Packages(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="warpwright-symbols-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def unpacked(self, pattern):
+        found = sorted(PACKAGES.glob(pattern))
+        if not found:
+            self.skipTest(f"there is no {pattern} in {PACKAGES}: make package")
+        if found[-1].suffix in (".whl", ".vsix"):
+            zipfile.ZipFile(found[-1]).extractall(self.folder)
+        elif found[-1].suffix == ".deb":
+            subprocess.run(["dpkg-deb", "-x", found[-1], self.folder], check=True)
+        else:
+            subprocess.run(["tar", "-C", self.folder, "-xf", found[-1]], check=True)
+        return [path for path in sorted(self.folder.rglob("*")) if is_elf(path)]
+
+    def check_package(self, pattern, names):
+        files = self.unpacked(pattern)
+        self.assertLessEqual(set(names), {path.name for path in files})
+        for path in files:
+            self.assertEqual(faults(path), [], path.relative_to(self.folder))
+
+    def test_the_archive(self):
+        self.check_package("warpwright-*-linux-*.tar.xz", ["warpwright", "warpwright-runner", "warpwright-worker-cpu", "warpwright-collect",
+                                                           "libwarpwright-capture.so", "libwarpwright-worker.so"])
+
+    def test_the_deb(self):
+        self.check_package("warpwright_*.deb", ["warpwright", "warpwright-runner"])
+        needs = subprocess.run(["dpkg-deb", "-f", sorted(PACKAGES.glob("warpwright_*.deb"))[-1], "Depends"], capture_output=True, text=True)
+        self.assertEqual(needs.stdout.strip(), f"libc6 (>= {'.'.join(map(str, OLDEST))})")
+
+    def test_the_wheel(self):
+        self.check_package("warpwright-*.whl", ["warpwright-runner", "warpwright-search", "libwarpwright-core.so"])
+        self.assertIn(f"-manylinux_{'_'.join(map(str, OLDEST))}_", sorted(PACKAGES.glob("warpwright-*.whl"))[-1].name)
+
+    def test_the_extension(self):
+        self.check_package("warpwright-linux-x64.vsix", ["warpwright", "warpwright-runner", "libwarpwright-worker.so"])
+
+
+class Linking(unittest.TestCase):
+    """The check finds a program that was linked as usual, and the stubs refuse a function that the older glibc lacks."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="warpwright-symbols-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def link(self, source, *options):
+        (self.folder / "program.c").write_text("#define _GNU_SOURCE\n#include <pthread.h>\n#include <string.h>\n#include <sys/stat.h>\n" + source)
+        program = self.folder / "program"
+        portable = sorted((ROOT / "support/portable").glob("*.c"))
+        return program, subprocess.run([COMPILER, "-fuse-ld=lld", "-o", program, self.folder / "program.c", *(portable if options else []), *options,
+                                        "-Wno-deprecated-declarations"], capture_output=True, text=True)
+
+    USES = "int main(int n, char **v) { struct stat s; pthread_t t; return stat(v[0], &s) + (n > 9 ? pthread_join((t = 0, t), 0) : 0); }\n"
+    OLD = ("-static-libgcc", f"-L{STUBS}", "-Wl,--wrap=__libc_start_main")
+
+    def test_a_program_that_is_linked_as_usual_is_found(self):
+        program, run = self.link(self.USES)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        if Elf(program).glibc <= OLDEST:
+            self.skipTest("the installed glibc is no newer than the oldest")
+        self.assertRegex("".join(faults(program)), "it asks for glibc 2")
+
+    def test_the_same_program_with_the_stubs_passes_and_runs(self):
+        program, run = self.link(self.USES, *self.OLD)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(faults(program), [])
+        self.assertEqual(subprocess.run([program]).returncode, 0)
+
+    def test_a_function_that_the_older_glibc_lacks_fails_the_link_by_its_name(self):
+        _, run = self.link("int main(int n, char **v) { (void)v; return *strerrorname_np(n); }\n", *self.OLD)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("undefined symbol: strerrorname_np", run.stderr)
+
+    def test_a_folder_to_look_for_libraries_is_found(self):
+        program, run = self.link("int main(void) { return 0; }\n", *self.OLD, "-Wl,-rpath,/nonexistent")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(faults(program), ["it looks for libraries in /nonexistent"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
