@@ -12,6 +12,9 @@ struct ScriptedRunner final : runner::BlockingClient {
   std::vector<runner::VerifyOptions> asked;
 
   Result<runner::RunnerInfo> info() override { return runner::RunnerInfo{}; }
+  Result<std::vector<runner::DeviceIsolation>> isolation() override {
+    return std::vector<runner::DeviceIsolation>();
+  }
   Result<model::Verdict> verify(const model::Task &, const model::Plan &,
                                 const runner::VerifyOptions &options, std::stop_token,
                                 runner::Client::StageCallback) override {

@@ -21,6 +21,10 @@ public:
     return info;
   }
 
+  Result<std::vector<runner::DeviceIsolation>> isolation() override {
+    return std::vector<runner::DeviceIsolation>();
+  }
+
   Result<model::Verdict> verify(const model::Task &, const model::Plan &,
                                 const runner::VerifyOptions &, std::stop_token stop,
                                 runner::Client::StageCallback) override {

@@ -45,7 +45,7 @@
     (find-file (getenv "WARPWRIGHT_FILE"))
     (session-say "mode" major-mode)
     (apply #'eglot (eglot--guess-contact)))
-  (setq-default eglot-workspace-configuration '((:warpwright . (:device "cpu" :maxVariants 3))))
+  (setq-default eglot-workspace-configuration '((:warpwright . (:device "cpu" :maxVariants 3 :budget "200s"))))
   (eglot-signal-didChangeConfiguration (eglot-current-server))
   (flymake-start)
   (session-say "diagnostics" (length (session-wait "diagnostics" 60 #'flymake-diagnostics)))
