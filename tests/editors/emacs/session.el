@@ -32,6 +32,11 @@
     (eglot-code-actions (point) (point) nil t)))
 
 (defun session-hover ()
+  "Text of the hover on the kernel's name in its launch."
+  (goto-char (point-min))
+  (search-forward "saxpy<<<")
+  (goto-char (1+ (match-beginning 0)))
+  (eglot--signal-textDocument/didChange) ; in batch mode no idle timer does so
   (let ((answer (jsonrpc-request (eglot-current-server) :textDocument/hover (eglot--TextDocumentPositionParams))))
     (plist-get (plist-get answer :contents) :value)))
 
@@ -40,13 +45,10 @@
     (find-file (getenv "WARPWRIGHT_FILE"))
     (session-say "mode" major-mode)
     (apply #'eglot (eglot--guess-contact)))
-  (setq-default eglot-workspace-configuration '((:warpwright . (:device "cpu" :maxVariants 3))))
+  (setq-default eglot-workspace-configuration '((:warpwright . (:device "cpu" :maxVariants 3 :budget "200s"))))
   (eglot-signal-didChangeConfiguration (eglot-current-server))
   (flymake-start)
   (session-say "diagnostics" (length (session-wait "diagnostics" 60 #'flymake-diagnostics)))
-  (goto-char (point-min))
-  (search-forward "void saxpy")
-  (backward-char 2)
   (session-say "hover" (session-wait "a hover" 60 (lambda () (let ((text (session-hover))) (and (string-match-p "Not measured" text) "Not measured")))))
   (session-action "^Optimize saxpy" "^Trust$")
   (session-say "hover after" (session-wait "a variant" 60 (lambda () (and (string-match-p "`: verified" (session-hover)) "verified"))))

@@ -5,12 +5,12 @@ local M = {}
 -- A word without which a text of the language has no kernel; server/workspace_files.cpp has the same test.
 local words = { cuda = '__global__', python = 'Module', cpp = 'Tensor' }
 
-local group = vim.api.nvim_create_augroup('warpwright_quiet', { clear = true })
+local waiting = {} -- bufnr -> true
 
-function M.may_hold_kernels(bufnr)
+local function holds_word(bufnr, first, last)
   local word = words[vim.bo[bufnr].filetype]
   if not word then return true end -- a file type that the user added
-  for _, line in ipairs(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)) do
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(bufnr, first, last, false)) do
     if line:find(word, 1, true) then return true end
   end
   return false
@@ -18,16 +18,19 @@ end
 
 --- Calls start(bufnr) once, now or when the buffer may hold a kernel.
 function M.when_needed(bufnr, start)
-  vim.api.nvim_clear_autocmds({ group = group, buffer = bufnr })
-  if M.may_hold_kernels(bufnr) then return start(bufnr) end
-  vim.api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave', 'BufWritePost' }, {
-    group = group,
-    buffer = bufnr,
-    callback = function()
-      if not M.may_hold_kernels(bufnr) then return end
-      vim.api.nvim_clear_autocmds({ group = group, buffer = bufnr })
-      start(bufnr)
+  if holds_word(bufnr, 0, -1) then return start(bufnr) end
+  if waiting[bufnr] then return end
+  waiting[bufnr] = true
+  vim.api.nvim_buf_attach(bufnr, false, {
+    on_lines = function(_, _, _, first, _, last)
+      if not holds_word(bufnr, first, last) then return end
+      waiting[bufnr] = nil
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_loaded(bufnr) then start(bufnr) end
+      end)
+      return true -- ends the watch
     end,
+    on_detach = function() waiting[bufnr] = nil end,
   })
 end
 
