@@ -13,11 +13,7 @@ struct ScriptedRunner final : runner::BlockingClient {
 
   Result<runner::RunnerInfo> info() override { return runner::RunnerInfo{}; }
   Result<std::vector<runner::DeviceIsolation>> isolation() override {
-<<<<<<< HEAD
     return fail("this runner does not isolate");
-=======
-    return std::vector<runner::DeviceIsolation>();
->>>>>>> editor
   }
   Result<model::Verdict> verify(const model::Task &, const model::Plan &,
                                 const runner::VerifyOptions &options, std::stop_token,
