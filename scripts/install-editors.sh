@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Installs what the tests of the VS Code extension run in: code-server (VS Code's own workbench and extension host, served to a
-# browser) and playwright-core below build/editors, Chromium from Debian, and, where the system's Node is not of version 20 or has no
-# headers, Node 20 as an npm package. Needs Debian's packages and the npm registry, nothing else; does nothing when all is there. Each npm
-# package is of the version and the checksum that a lockfile names (tests/editors/*/package-lock.json), and no script of it is run.
-# Also Emacs with Eglot, and Helix where Debian has it. Not included: Neovim, which install-deps.sh brings.
+# Installs what the tests of the VS Code extension run in: code-server (VS Code's own workbench and
+# extension host, served to a browser) and playwright-core below build/editors, Chromium from
+# Debian, and, where the system's Node is not of version 20 or has no headers, Node 20 as an npm
+# package. Needs Debian's packages and the npm registry, nothing else; does nothing when all is
+# there. Each npm package is of the version and the checksum that a lockfile names
+# (tests/editors/*/package-lock.json), and no script of it is run. Also Emacs with Eglot, and Helix
+# where Debian has it. Not included: Neovim, which install-deps.sh brings.
 #
 # Usage: scripts/install-editors.sh [--check]    --check installs nothing: exit 0 when all is there, 77 (skipped) when not
 # Prints one line on what is missing, and ends with 77 when something is not available here.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Packs editors/vscode into build/packages: warpwright.vsix, which finds the server by its setting or on the PATH, and, when a folder
-# with the built programs is given, warpwright-linux-x64.vsix, which brings them along (stripped). Needs npm and its registry once.
+# Packs editors/vscode into build/packages: warpwright.vsix, which finds the server by its setting
+# or on the PATH, and, when a folder with the built programs is given, warpwright-linux-x64.vsix,
+# which brings them along (stripped). Needs npm and its registry once.
 #
 # Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin
 # Exit 77 (skipped) if there is no npm or its packages is not available.

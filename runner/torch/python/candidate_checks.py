@@ -1,8 +1,8 @@
 """Checks for manipulations in a candidate's process: changed framework flags, replaced functions,
 threads, lazy results.
 
-No honest answer to a task needs these. The checks run next to the candidate's code, so they find the
-tricks of published cheats but not code that hides from them. docs/candidates.md describes the
+No honest answer to a task needs these. The checks run next to the candidate's code, so they find
+the tricks of published cheats but not code that hides from them. docs/candidates.md describes the
 guarantees that do not depend on these checks. Thread: the main thread.
 """
 

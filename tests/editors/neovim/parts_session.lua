@@ -1,5 +1,5 @@
--- What needs no optimization: options, tables of hovers, runners, doctor, health, a program that is missing, lenses
--- above lines, completion, the pages of the help.
+-- What needs no optimization: options, tables of hovers, runners, doctor, health, a program that is
+-- missing, lenses above lines, completion, the pages of the help.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

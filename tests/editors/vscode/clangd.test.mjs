@@ -1,5 +1,5 @@
-// Beside clangd on one file: both attach, hovers stack, diagnostics and actions come once each, no command is registered twice, and a
-// variant is applied under both.
+// Beside clangd on one file: both attach, hovers stack, diagnostics and actions come once each, no
+// command is registered twice, and a variant is applied under both.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { clangdClient } from './lib/plain_client.mjs';

@@ -1,4 +1,5 @@
-// The Kernels view over files that are not open: states, run, cancel, a file that changes outside, compare, apply, run all.
+// The Kernels view over files that are not open: states, run, cancel, a file that changes outside,
+// compare, apply, run all.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { matmul, saxpy, slow } from './lib/files.mjs';

@@ -1,4 +1,5 @@
-// Beside a Python language server on one file: both attach, hovers stack, each says its own, and a variant is applied under both.
+// Beside a Python language server on one file: both attach, hovers stack, each says its own, and a
+// variant is applied under both.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { pyrightClient } from './lib/plain_client.mjs';

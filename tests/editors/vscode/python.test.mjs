@@ -1,4 +1,5 @@
-// The same session with a PyTorch module of a Python file, run by a Python with torch on the CPU backend.
+// The same session with a PyTorch module of a Python file, run by a Python with torch on the CPU
+// backend.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { canTryModules, model, python } from './lib/files.mjs';

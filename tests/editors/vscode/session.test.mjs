@@ -1,4 +1,5 @@
-// A whole session with a CUDA file on the CPU backend: what is seen on opening, optimize with progress, diff, apply, hover again.
+// A whole session with a CUDA file on the CPU backend: what is seen on opening, optimize with
+// progress, diff, apply, hover again.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { saxpy } from './lib/files.mjs';

@@ -1,5 +1,6 @@
-// What a user of the settings meets: each is described, a wrong value is refused where it is typed, and one that comes by file is said and
-// not used; a program that is not there, with a way to the setting.
+// What a user of the settings meets: each is described, a wrong value is refused where it is typed,
+// and one that comes by file is said and not used; a program that is not there, with a way to the
+// setting.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Cancelling, links of rules, inlay hints, settings, doctor, report, restart and log, from the VSIX that brings the server along: with
-// no setting of its place and nothing on the PATH.
+// Cancelling, links of rules, inlay hints, settings, doctor, report, restart and log, from the VSIX
+// that brings the server along: with no setting of its place and nothing on the PATH.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,8 +1,9 @@
-// One VS Code for one scenario: code-server with a user folder, extensions and a workspace of its own, and a page of headless
-// Chromium that is driven as a user would: by what is seen, with mouse and keys.
+// One VS Code for one scenario: code-server with a user folder, extensions and a workspace of its
+// own, and a page of headless Chromium that is driven as a user would: by what is seen, with mouse
+// and keys.
 //
-// What the test waits for it polls; `kPatience` stands for "never". Screenshots and the logs go to build/editors/artefacts/NAME, which
-// is emptied first.
+// What the test waits for it polls; `kPatience` stands for "never". Screenshots and the logs go to
+// build/editors/artefacts/NAME, which is emptied first.
 import { spawn, execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
