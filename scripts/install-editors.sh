@@ -7,8 +7,9 @@
 # (tests/editors/*/package-lock.json), and no script of it is run. Also Emacs with Eglot, and Helix
 # where Debian has it. Not included: Neovim, which install-deps.sh brings.
 #
-# Usage: scripts/install-editors.sh [--check]    --check installs nothing: exit 0 when all is there, 77 (skipped) when not
-# Prints one line on what is missing, and ends with 77 when something is not available here.
+# Usage: scripts/install-editors.sh [--check]    --check installs nothing: exit 0 when all is there,
+# 77 (skipped) when not Prints one line on what is missing, and ends with 77 when something cannot
+# be had here.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -6,7 +6,7 @@
 # library, which no other Node can load.
 #
 # Usage: scripts/node-path.sh [exact]    exact: version 20 with its headers, as VS Code's native modules need it; else any from 20 on
-# Exit 77, with the reason on stderr, where it is not available.
+# Exit 77, with the reason on stderr, if it is not available.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

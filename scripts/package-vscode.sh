@@ -3,8 +3,8 @@
 # or on the PATH, and, when a folder with the built programs is given, warpwright-linux-x64.vsix,
 # which brings them along (stripped). Needs npm and its registry once.
 #
-# Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin
-# Exit 77 (skipped) if there is no npm or its packages is not available.
+# Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin Exit 77 (skipped) where there
+# is no npm or its packages cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

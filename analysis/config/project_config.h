@@ -1,12 +1,13 @@
 // Project configuration (.warpwright.toml), shared by the editor and the command line.
 //
-// The table of keys in project_config.cpp is the one place that lists them; docs/config.md is made from it.
+// The table of keys in project_config.cpp is the one place that lists them; docs/config.md is made
+// from it.
 //
 // Relative paths, including those in flags, start at the folder of the file. The keys
 // compile_commands, cuda_path, runner, python and policy, and flags with paths outside of that
-// folder, apply only after the user approved the file (analysis/consent). Sizes, run, budget, learn, rules
-// and all other flags apply at once; `run` is read and never started. An unknown key is an error, because it would have no effect.
-// Thread: any (plain values).
+// folder, apply only after the user approved the file (analysis/consent). Sizes, run, budget,
+// learn, rules and all other flags apply at once; `run` is read and never started. An unknown key
+// is an error, because it would have no effect. Thread: any (plain values).
 #pragma once
 
 #include "analysis/consent/approvals.h"

@@ -1,4 +1,4 @@
-// Code lenses: a line above each kernel with its state and the action of a click. Where there is a
+// Code lenses: a line above each kernel with its state and the action of a click. If there is a
 // variant to apply, the line is "6.23x faster (38% of GPU time) | Review | Apply | Profile".
 #include "server/features/features.h"
 

@@ -1,5 +1,5 @@
 // The page of a kernel in Markdown: why its variant is faster, both points of the roofline,
-// hardware counters with their meaning, all that was tried with the reasons of refusals, and
+// hardware counters with their meaning, every attempt with the reasons of refusals, and
 // machine code. Thread: any.
 #pragma once
 

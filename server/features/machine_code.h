@@ -1,4 +1,4 @@
-// PTX and machine code of a plan beside its source, linked line by line. Thread: any.
+// PTX and machine code of a plan next to its source, linked line by line. Thread: any.
 #pragma once
 
 #include <cstdint>

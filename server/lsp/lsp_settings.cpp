@@ -1,7 +1,8 @@
 // Settings of the session and of single documents.
 //
 // The editor's settings hold for the session. A client that answers workspace/configuration may
-// have other values for a document's folder, so each open document is asked for with its scopeUri.
+// have other values for a document's folder, so the settings of each open document are requested
+// with its scopeUri.
 #include "server/lsp/lsp_server.h"
 
 #include "server/settings.h"

@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kLimit{90};
 } // namespace
 
 Result<features::MachineCode> machine_code_of(const model::Plan &plan, int capability) {
-  if (capability == 0 || plan.source.empty())
+  if (!capability || plan.source.empty())
     return fail("there is no code of a GPU", "Verify it on a runner with a GPU");
   const std::string program = TRY(runner::find_runner());
   const auto run = TRY(run_captured({program, "listing", "-", "--capability", std::to_string(capability)},

@@ -33,7 +33,8 @@ struct Request {
   const std::string &header(const std::string &name) const;
 };
 
-/// The server's end of a WebSocket. Text messages are sent in order; a peer that answers no ping is dropped.
+/// The server's end of a WebSocket. Text messages are sent in order; a peer that answers no ping is dropped. It must not
+/// outlive the executor's loop.
 class WebSocket {
 public:
   virtual ~WebSocket() = default;

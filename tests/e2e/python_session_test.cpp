@@ -1,5 +1,6 @@
-// The real `warpwright lsp` with a Python file on the CPU backend: a module is optimized, applied in both forms, and the file that comes
-// of it is run by the same Python. And what is said of modules that cannot be measured.
+// The real `warpwright lsp` with a Python file on the CPU backend: a module is optimized, applied
+// in both forms, and the file that comes of it is run by the same Python. And what is said of
+// modules that cannot be measured.
 #include "tests/e2e/torch_session.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
-// The real `warpwright lsp` with a C++ torch extension on the CPU backend: facts are asked for, the function is compiled against this
-// Python's LibTorch as the reference, a variant is verified and applied. (About a minute: most of it is the C++ compiler.)
+// The real `warpwright lsp` with a C++ torch extension on the CPU backend: facts are asked for, the
+// function is compiled against this Python's LibTorch as the reference, a variant is verified and
+// applied. (About a minute: most of it is the C++ compiler.)
 #include "tests/e2e/torch_session.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-"""Configurations of editors as docs/editors.md has them, so that the tests run what the page tells users to write."""
+"""Configurations of editors as docs/editors.md has them, so that the tests run what users copy."""
 import pathlib
 import re
 

@@ -211,6 +211,7 @@ class Capacity(OneService):
         with self.assertRaises(ConnectionLost) as closed:
             third.receive()
         self.assertEqual(closed.exception.code, 1013)
+        third.abort()
         first.close()
         self.assertEqual(self.environment().reset(task_id=SCALE).observation["task_id"], SCALE)
 
@@ -265,12 +266,12 @@ class OverHttp(OneService):
 class Memory(unittest.TestCase):
     def test_versions_outlive_a_service_that_was_killed(self):
         with Service("--reward", "verified") as first:
-            environment = Environment(first.url)
-            self.assertEqual(environment.reset(task_id=SCALE).observation["exemplars"], [])
-            environment.step_text(answer(RIGHT))
-            first.stop(9)
-            with Service("--reward", "verified", folder=first.folder) as second:
-                shown = Environment(second.url).reset(task_id=SCALE).observation["exemplars"]
+            with Environment(first.url) as environment:
+                self.assertEqual(environment.reset(task_id=SCALE).observation["exemplars"], [])
+                environment.step_text(answer(RIGHT))
+                first.stop(9)
+            with Service("--reward", "verified", folder=first.folder) as second, Environment(second.url) as environment:
+                shown = environment.reset(task_id=SCALE).observation["exemplars"]
         self.assertEqual([exemplar["outcome"] for exemplar in shown], ["verified"])
 
     def test_the_log_becomes_training_data(self):
@@ -283,12 +284,12 @@ class Memory(unittest.TestCase):
             export = [str(PROGRAMS / "warpwright-collect"), "export", "--chat",
                       str(running.folder / "out" / "trajectories.jsonl"), "--to", str(running.folder / "chat.jsonl")]
             subprocess.run(export, check=True, stderr=subprocess.PIPE)
-            lines = [json.loads(line) for line in open(running.folder / "chat.jsonl")]
+            lines = [json.loads(line) for line in (running.folder / "chat.jsonl").read_text().splitlines()]
             self.assertEqual(len(lines), 1)
             self.assertEqual([message["role"] for message in lines[0]["messages"]], ["system", "user", "assistant"])
             self.assertIn("x[i] + x[i]", lines[0]["messages"][-1]["content"])
             subprocess.run(export + ["--pairs"], check=True, stderr=subprocess.PIPE)
-            pair = json.loads(open(running.folder / "chat.jsonl").readline())
+            pair = json.loads((running.folder / "chat.jsonl").read_text().splitlines()[0])
             self.assertIn("x[i] + x[i]", pair["chosen"][0]["content"])
             self.assertIn("3.0f", pair["rejected"][0]["content"])
             none = subprocess.run(export + ["--split", "held-out"], stderr=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-// The reference evaluation against values worked out by hand (or by torch, where a comment reports this).
+// The reference evaluation against values worked out by hand, or by torch if a comment reports it.
 #include "tests/generator/graph_builder.h"
 
 #include <doctest/doctest.h>

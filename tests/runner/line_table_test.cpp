@@ -1,4 +1,4 @@
-// Line tables of real machine code: NVRTC compiles, nothing runs. Passes with a message without
+// Line tables of real machine code: NVRTC compiles without a GPU. Passes with a message without
 // NVRTC.
 #include "runner/cuda/compiler.h"
 #include "runner/deep/line_table.h"

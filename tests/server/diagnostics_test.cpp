@@ -1,4 +1,5 @@
-// Diagnostics with what belongs to them: launches, fixes of a whole file, pulling; edits with labels.
+// Diagnostics with what belongs to them: launches, fixes of a whole file, pulling; edits with
+// labels.
 #include "tests/server/fake_environment.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Sessions with Python files against fakes: what a GPU's verdict looks like in the editor, and how a problem of a module is shown.
+// Sessions with Python files against fakes: what a GPU's verdict looks like in the editor, and how
+// a problem of a module is shown.
 #include "analysis/python/module_facts.h"
 #include "support/hash.h"
 #include "tests/server/fake_environment.h"

@@ -155,14 +155,15 @@ TEST_CASE("an address that cannot be used is refused with what to write") {
 }
 
 TEST_CASE("a handshake makes a WebSocket: messages both ways, and a close") {
-  http::WebSocketPtr socket;
+  Fixture fixture({});
+  http::WebSocketPtr socket; // its stream must end before the fixture's loop
   bool is_closed = false;
-  Fixture fixture([&](const http::Request &, const http::AnswerPtr &answer) {
+  fixture.handler = [&](const http::Request &, const http::AnswerPtr &answer) {
     socket = answer->upgrade({.on_message = [&](std::string text) { socket->send("echo " + text); },
                               .on_closed = [&] { is_closed = true; }});
     if (!socket)
       answer->send(426, {}, "no handshake");
-  });
+  };
   fixture.send("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
   REQUIRE(fixture.wait([&] { return fixture.received.ends_with("\r\n\r\n"); }));
@@ -183,14 +184,15 @@ TEST_CASE("a handshake makes a WebSocket: messages both ways, and a close") {
 }
 
 TEST_CASE("a request that is no handshake is still to be answered, and a long message ends a WebSocket") {
-  http::WebSocketPtr socket;
+  Fixture fixture({});
+  http::WebSocketPtr socket; // its stream must end before the fixture's loop
   std::string got;
   bool is_closed = false;
-  Fixture fixture([&](const http::Request &, const http::AnswerPtr &answer) {
+  fixture.handler = [&](const http::Request &, const http::AnswerPtr &answer) {
     socket = answer->upgrade({.on_message = [&](std::string text) { got = text; }, .on_closed = [&] { is_closed = true; }});
     if (!socket)
       answer->send(426, {}, "no handshake");
-  });
+  };
   fixture.send(kPost);
   CHECK(fixture.wait([&] { return fixture.received.ends_with("no handshake"); }));
   CHECK(fixture.received.starts_with("HTTP/1.1 426 "));
@@ -199,6 +201,8 @@ TEST_CASE("a request that is no handshake is still to be answered, and a long me
   REQUIRE(fixture.wait([&] { return socket != nullptr; }));
   std::string frame{'\x81', '\xfe', 0, '\x65', 0, 0, 0, 0}; // 101 bytes, and 100 are allowed
   fixture.send(frame + std::string(101, 'x'));
+  CHECK(fixture.wait([&] { return fixture.received.ends_with("\x88\x02\x03\xf1"); })); // too large: RFC 6455, 7.4.1
+  fixture.peer.close();
   CHECK(fixture.wait([&] { return is_closed; }));
   CHECK(got.empty());
 }

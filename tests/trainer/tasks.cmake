@@ -1,6 +1,6 @@
 # The task suite: what is read and drawn; and, in parts, that every task of it works.
 warpwright_test(trainer_tasks_tests
-  SOURCES tasks_test.cpp
+  SOURCES captured_tasks_test.cpp tasks_test.cpp
   LINKS warpwright_tasks)
 
 add_executable(trainer_suite_runs ${CMAKE_SOURCE_DIR}/tests/main.cpp suite_runs_test.cpp)

@@ -1,6 +1,7 @@
 #include "trainer/tasks/task_sources.h"
 
 #include "support/files.h"
+#include "trainer/tasks/captured_tasks.h"
 #include "trainer/tasks/split_names.h"
 
 #include <algorithm>
@@ -123,8 +124,12 @@ Result<ChosenTasks> tasks_of(const SourceName &source, const TaskChoice &choice)
   std::error_code error;
   if (!fs::exists(source.path, error))
     return fail("there are no tasks at " + source.path.string(),
-                "Name a task suite, a KernelBench checkout, a .jsonl file or a folder of sources");
+                "Name a task suite, a KernelBench checkout, a .jsonl file, a capture or a folder of sources");
   const bool folder = fs::is_directory(source.path, error);
+  if (folder && is_capture(source.path)) {
+    const Split split = source.split.value_or(Split::Training);
+    return split == choice.split ? import_capture(source.path, split) : ChosenTasks{};
+  }
   if (folder && has_families(source.path))
     return tasks_of_suite(source.path, source, choice);
   const bool benchmark = !folder || has_levels(source.path);

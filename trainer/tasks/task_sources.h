@@ -1,10 +1,15 @@
-// Sources of a run's tasks: the shipped suite, other suites, a KernelBench checkout, or a folder of user sources.
+// Sources of a run's tasks: the shipped suite, other suites, a KernelBench checkout, a recorded run
+// of a program, or a folder of user sources.
 //
-// A source is named by its path; the suffix `@training`, `@validation` or `@held-out` sets the split of its tasks. A
-// folder with family.toml files is a suite (suite.h), drawn at several shapes. A folder with KernelBench's levels, or a
-// JSON lines file with `ref_code`, is a benchmark, by default held out. Any other folder has sources, by default for
-// training, at the sizes written in them. Files and lines without a task are skipped; except for Python files of a
-// benchmark folder, they are reported. Thread: any.
+// A source is named by its path. The suffix `@training`, `@validation` or `@held-out` sets the
+// split of its tasks.
+// - A folder with family.toml files is a suite (suite.h), drawn at several shapes.
+// - A folder with KernelBench's levels, or a JSON lines file with `ref_code`, is a benchmark, by
+//   default held out.
+// - A folder with run.json is a capture (captured_tasks.h), by default for training.
+// - Any other folder has sources, by default for training, at the sizes written in them.
+// Files and lines without a task are skipped and reported, except for Python files of a benchmark
+// folder. Thread: any.
 #pragma once
 
 #include "trainer/tasks/suite.h"

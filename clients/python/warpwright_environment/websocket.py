@@ -47,6 +47,8 @@ class WebSocket:
             self._shake_hands(parts, headers or {})
             self._socket.settimeout(timeout_s)
         except OSError as error:
+            if hasattr(self, "_socket"):
+                self._socket.close()
             if isinstance(error, ConnectionLost):
                 raise
             raise ConnectionLost(f"cannot connect to {parts.hostname}:{port}: {error}") from error

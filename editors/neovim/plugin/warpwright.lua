@@ -1,6 +1,7 @@
--- The commands of Warpwright. They are there as soon as the plugin is on the runtime path, so that :WarpwrightDoctor
--- can say what is wrong before anything works; nothing is started before `require('warpwright').setup{}`.
--- What each does is in lua/warpwright/commands.lua, which is loaded when the first one is called.
+-- The commands of Warpwright. They are there as soon as the plugin is on the runtime path, so that
+-- :WarpwrightDoctor can say what is wrong before anything works; nothing is started before
+-- `require('warpwright').setup{}`. What each does is in lua/warpwright/commands.lua, which is
+-- loaded when the first one is called.
 if vim.g.loaded_warpwright then return end
 vim.g.loaded_warpwright = true
 
@@ -21,7 +22,7 @@ end
 define('Optimize', { nargs = '?', bang = true, complete = 'kernels', desc = 'Search faster versions; ! for all kernels' })
 define('Cancel', { nargs = '?', complete = 'kernels', desc = 'Stop an optimization' })
 define('Review', { nargs = '?', complete = 'kernels', desc = 'Show a verified variant as a diff' })
-define('Details', { nargs = '?', complete = 'kernels', desc = 'Show measurements, counters and all that was tried' })
+define('Details', { nargs = '?', complete = 'kernels', desc = 'Show measurements, counters and every attempt' })
 define('Code', { nargs = '?', complete = 'kernels', desc = 'Show source and machine code side by side' })
 define('Profile', { nargs = '?', complete = 'kernels', desc = 'Read hardware counters of the best variant' })
 define('Apply', { nargs = '?', bang = true, complete = 'kernels', desc = 'Write a verified variant; ! for the best one' })

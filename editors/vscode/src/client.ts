@@ -1,5 +1,6 @@
-// The language client: starts the server, says what became of it, and shows some answers in VS Code's ways: a review is a diff, the
-// details are a panel, and in a workspace that is not trusted a click offers to trust it.
+// The language client: starts the server, says what became of it, and shows some answers in VS
+// Code's ways: a review is a diff, the details are a panel, and in a workspace that is not trusted
+// a click offers to trust it.
 import * as vscode from 'vscode';
 import {
   CloseAction, CloseHandlerResult, ErrorAction, ErrorHandler, ErrorHandlerResult, ExecuteCommandRequest, LanguageClient, Middleware,

@@ -1,4 +1,4 @@
-// The panel of a kernel: the server's page, its roofline, and source beside PTX and machine code,
+// The panel of a kernel: the server's page, its roofline, and source next to PTX and machine code,
 // linked line by line, before and after. A click on a line marks what belongs to it on the other
 // sides.
 import * as crypto from 'crypto';

@@ -1,4 +1,5 @@
-// How the server's diagnostics are shown: the name of a rule links to its page, which opens rendered.
+// How the server's diagnostics are shown: the name of a rule links to its page, which opens
+// rendered.
 import * as vscode from 'vscode';
 
 export function registerRulePages(context: vscode.ExtensionContext): void {

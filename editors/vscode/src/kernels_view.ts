@@ -1,5 +1,5 @@
-// The Kernels view: files of the workspace, their kernels with state, and verified variants below them. The server tells all of it;
-// here are only icons, commands and when to ask again.
+// The Kernels view: files of the workspace, their kernels with state, and verified variants below
+// them. The server tells all of it; here are only icons, commands and when to ask again.
 import * as vscode from 'vscode';
 import { Server } from './client';
 import { Kernel, KernelReference, KernelsRequest, KernelState, kCancel, kOptimize, Variant, speedupText } from './protocol';

@@ -1,4 +1,5 @@
-// The server's requests beyond the Language Server Protocol, as docs/editors.md describes them, and its commands.
+// The server's requests beyond the Language Server Protocol, as docs/editors.md describes them, and
+// its commands.
 import { NotificationType, Range, RequestType } from 'vscode-languageclient';
 
 /** Names a kernel of a document; what lenses and actions carry and commands take. */

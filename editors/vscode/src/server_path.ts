@@ -1,4 +1,5 @@
-// Which `warpwright` is started, and how: the setting's, the one that came with the extension, or the one on the PATH.
+// Which `warpwright` is started, and how: the setting's, the one that came with the extension, or
+// the one on the PATH.
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';

@@ -142,7 +142,9 @@ Result<source::Edits> tile_edits(const source::KernelSource &source, const Tiled
     if (mentions(source.body_text(), name))
       known.insert(name);
   const std::string lane = source::fresh_name("lane", known), name = tiled.index->getNameAsString();
-  const source::LaneVariables variables(tiled.index, tiled.rest);
+  std::vector<const clang::Stmt *> checked = tiled.before; // what is written behind a check is not conditional
+  checked.insert(checked.end(), tiled.work.begin(), tiled.work.end());
+  const source::LaneVariables variables(tiled.index, checked);
   source::LaneWriter writer(source, variables, lane, factor);
   writer.declare(tiled.index);
   auto before = writer.write(tiled.before);

@@ -1,6 +1,8 @@
-"""A real Emacs in batch mode with Eglot and the configuration of docs/editors.md, against the real server on the CPU backend.
+"""A real Emacs in batch mode with Eglot and the configuration of docs/editors.md, against the real
+server on the CPU backend.
 
-Skipped, with the reason, without an Emacs that has Eglot (Emacs 29, or Debian's elpa-eglot; scripts/install-editors.sh).
+Skipped, with the reason, without an Emacs that has Eglot: Emacs 29, or Debian's elpa-eglot
+(scripts/install-editors.sh).
 usage: emacs_test.py BIN_DIR [unittest's arguments]
 """
 import pathlib

@@ -1,4 +1,5 @@
-"""A real Helix in tmux with the configuration of docs/editors.md, against the real server: lens-free, by hover and code actions.
+"""A real Helix in tmux with the configuration of docs/editors.md, against the real server: its
+hover and its menu of code actions.
 
 Skipped, with the reason, without hx (Debian 13's package, or $WARPWRIGHT_HELIX) or tmux.
 usage: helix_test.py BIN_DIR [unittest's arguments]

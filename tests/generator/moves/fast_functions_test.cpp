@@ -7,7 +7,7 @@ TEST_CASE("fast_functions: powers become products and roots, quotients by roots 
   check_move(R"cuda(__global__ void ^price(const float *x, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {
-    float distance = powf(x[i], 2.0f) + pow(x[i] - 1, 3) + powf(x[i], 0.5f);
+    float distance = powf(x[i], 2.0f) + pow(x[i] - 1, 3.0f) + powf(x[i], 0.5f);
     out[i] = 1.0f / sqrtf(distance + powf(x[i], x[0]));
   }
 }

@@ -84,12 +84,14 @@ TEST_CASE("distinct launches are recorded with counts, times, places and paramet
 
 TEST_CASE("buffers are seen before the wanted launch") {
   const CaptureFolder folder;
-  const fs::path wanted = folder.path / kWantedFile, contents = folder.path / kContentsFolder;
-  fs::create_directories(contents);
+  CaptureFolder second; // that of the second run, inside the first
+  fs::remove(second.path);
+  second.path = folder.path / kContentsFolder;
+  fs::create_directories(second.path);
+  const fs::path wanted = folder.path / kWantedFile;
   const auto seen_at = [&](std::uint64_t run) {
     REQUIRE(write_private(wanted, to_line(WantedLaunch{kScale, {4, 1, 1}, {256, 1, 1}, run}) + "\n"));
-    const CapturedRun ran = folder.run({"contents"}, {std::string(kFolderVariable) + "=" + contents.string(),
-                                                      std::string(kWantedVariable) + "=" + wanted.string()});
+    const CapturedRun ran = second.run({"contents"}, {std::string(kWantedVariable) + "=" + wanted.string()});
     CHECK(ran.status.code == 7);
     const auto seen = read_contents(folder.path);
     REQUIRE(seen);

@@ -1,4 +1,5 @@
--- The server's commands: on a kernel by name, or on the one at the cursor, with what came of them said in a message.
+-- The server's commands: on a kernel by name, or on the one at the cursor, with what came of them
+-- said in a message.
 local M = {}
 
 local client_of = require('warpwright.client')

@@ -1,7 +1,8 @@
--- The server's process: started for a project's root, attached to its buffers, started again when it ended by itself.
+-- The server's process: started for a project's root, attached to its buffers, started again when
+-- it ended by itself.
 --
--- What is in work when a server ends cannot be answered any more, and Neovim does not say so to those who wait; so
--- commands are kept in `pending` here and fail with a message.
+-- What is in work when a server ends cannot be answered any more, and Neovim does not say so to
+-- those who wait; so commands are kept in `pending` here and fail with a message.
 local M = {}
 
 local compat = require('warpwright.compat')

@@ -1,5 +1,5 @@
--- The page of a kernel in a split, and source beside PTX or machine code, linked line by line: the line at the cursor
--- in one window is marked in the other.
+-- The page of a kernel in a split, and source next to PTX or machine code, linked line by line: the
+-- line at the cursor in one window is marked in the other.
 local M = {}
 
 local actions = require('warpwright.actions')

@@ -1,6 +1,7 @@
--- Warpwright in Neovim, 0.7.2 or newer: faster CUDA kernels and torch modules, verified and measured, where they are
--- written. A thin client of `warpwright lsp` that decides nothing: facts, lenses, hovers, variants and edits are the
--- server's. This file is the interface; see :help warpwright.
+-- Warpwright in Neovim, 0.7.2 or newer: faster CUDA kernels and torch modules, verified and
+-- measured, where they are written. A thin client of `warpwright lsp` that decides nothing: facts,
+-- lenses, hovers, variants and edits are the server's. This file is the interface; see :help
+-- warpwright.
 --
 --   require('warpwright').setup{ settings = { budget = '30s' } }
 local M = {}

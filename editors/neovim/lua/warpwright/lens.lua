@@ -1,8 +1,8 @@
 -- Lenses as virtual text: the state of each kernel, above its line or at the end of it.
 --
--- Drawn here and not by vim.lsp.codelens, whose drawing differs between Neovim's versions and which asks servers that
--- have no lenses too. Lenses are asked for again when the server says so and when it has analysed a new text. One
--- question is out at a time; marks move with the text meanwhile.
+-- Drawn here and not by vim.lsp.codelens, whose drawing differs between Neovim's versions and which
+-- asks servers that have no lenses too. Lenses are asked for again when the server says so and when
+-- it has analysed a new text. One question is out at a time; marks move with the text meanwhile.
 local M = {}
 
 local compat = require('warpwright.compat')

@@ -1,7 +1,8 @@
 -- What `setup{}` takes, its defaults, and what is wrong with what it was given.
 --
--- A wrong option is said once and its default is used: an editor must start with a typing mistake in its settings.
--- What is under `settings` belongs to the server, which checks the values itself and names what it cannot use.
+-- A wrong option is said once and its default is used: an editor must start with a typing mistake
+-- in its settings. What is under `settings` belongs to the server, which checks the values itself
+-- and names what it cannot use.
 local M = {}
 
 M.defaults = {

@@ -1,7 +1,9 @@
--- Verified variants of a kernel: listed with their speedups, shown as a diff beside the file, applied.
+-- Verified variants of a kernel: listed with their speedups, shown as a diff beside the file,
+-- applied.
 --
--- They are the server's code actions, resolved into edits when one is picked, so an edit always fits the text that it
--- is applied to; when the text changed meanwhile it is refused. Applying is one step of undo.
+-- They are the server's code actions, resolved into edits when one is picked, so an edit always
+-- fits the text that it is applied to; when the text changed meanwhile it is refused. Applying is
+-- one step of undo.
 local M = {}
 
 local actions = require('warpwright.actions')
