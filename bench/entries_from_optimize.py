@@ -3,8 +3,9 @@
 
 usage: bench/entries_from_optimize.py REPORT.json COMMIT > ENTRIES.json
 
-One entry per kernel with a verified, measured variant (its speedup and interval), the number of such kernels, and the
-geometric mean over all kernels with those that were left as they are counted as 1. Without a GPU: no entry.
+One entry per kernel with a verified, measured variant (its speedup and interval), the number of
+such kernels, and the geometric mean over all kernels with those that were left as they are counted
+as 1. Without a GPU: no entry.
 """
 import json
 import math

@@ -1,8 +1,9 @@
 """Plain float32 kernels as tasks and plans, at any size: what the honesty benchmarks measure.
 
-A family is one device source whose kernel is called NAME and whose block has BLOCK threads, both set by -D, so that the
-same text can stand on both sides under two names. Sizes are given by the number of elements of the main buffer, a power
-of four where the family is two-dimensional. No check sizes: these benchmarks are about time. Standard library only.
+A family is one device source whose kernel is called NAME and whose block has BLOCK threads, both
+set by -D, so that the same text can stand on both sides under two names. Sizes are given by the
+number of elements of the main buffer, a power of four where the family is two-dimensional. No check
+sizes: these benchmarks are about time. Standard library only.
 """
 import dataclasses
 import math

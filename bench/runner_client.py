@@ -1,8 +1,8 @@
 """A small client of `warpwright-runner serve` and of its worker processes, for the benchmarks.
 
-JSON-RPC 2.0 with Content-Length framing over a child's stdin and stdout. Any number of requests may be outstanding:
-a thread reads the answers and hands each to the future of its request. Notifications (stages) are dropped.
-Standard library only.
+JSON-RPC 2.0 with Content-Length framing over a child's stdin and stdout. Any number of requests may
+be outstanding: a thread reads the answers and hands each to the future of its request.
+Notifications (stages) are dropped. Standard library only.
 """
 import concurrent.futures
 import itertools

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `warpwright check` in a continuous integration job. Writes the reports, adds the table to the job's page where the server
-# has one, and ends with the exit code of the check: 0 fine, 1 worse, 2 wrong arguments, 3 unknown.
+# `warpwright check` in a continuous integration job. Writes the reports, adds the table to the
+# job's page where the server has one, and ends with the exit code of the check: 0 fine, 1 worse, 2
+# wrong arguments, 3 unknown.
 #
 # Environment:
 #   WARPWRIGHT_BASE        revision to compare with; default: the target of the merge or pull request

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A private RabbitMQ node for tests and for trying a fleet out: its own data, ports, certificates, user and
-# virtual host, all under one folder. Needs no init system, no root and no running rabbitmq-server service.
+# A private RabbitMQ node for tests and for trying a fleet out: its own data, ports, certificates,
+# user and virtual host, all under one folder. Needs no init system, no root and no running
+# rabbitmq-server service.
 #
 #   scripts/broker.sh start DIR   starts it in the background, waits until it serves, prints the broker's URL
 #   scripts/broker.sh run DIR     the same in the foreground: this process becomes the node

@@ -3,8 +3,8 @@
 
 usage: scripts/check_gpu_constants.py
 
-Looks at the code of the production folders, without comments and texts of messages. Prints each finding; the exit code is 1 if there is one.
-Standard library only.
+Looks at the code of the production folders, without comments and texts of messages. Prints each
+finding; the exit code is 1 if there is one. Standard library only.
 """
 import os
 import re

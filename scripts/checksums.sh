@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes SHA256SUMS over the packages in a folder, again each time: usage: scripts/checksums.sh PACKAGES_DIR
+# Writes SHA256SUMS over the packages in a folder (overwrites the file). usage: scripts/checksums.sh PACKAGES_DIR
 set -euo pipefail
 cd "$1"
 shopt -s nullglob

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job on the examples: find faster versions of each kernel, verify them, show them.
-# With an NVIDIA GPU the variants are measured there; with none the CPU backend proves them correct, and the
+# The main job on the examples: find faster versions of each kernel, verify them, show them. With an
+# NVIDIA GPU the variants are measured there; with none the CPU backend proves them correct, and the
 # program reports this. usage: scripts/demo.sh BIN_DIR
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs what the tests of `warpwright mcp` run: the clients of the Model Context Protocol's TypeScript SDK, of both its lines, and the
-# protocol's inspector with the Node that it needs. All are npm packages of the versions and checksums that the lockfiles in tests/agents
-# name, and no script of them is run. Does nothing when all is there.
+# Installs what the tests of `warpwright mcp` run: the clients of the Model Context Protocol's
+# TypeScript SDK, of both its lines, and the protocol's inspector with the Node that it needs. All
+# are npm packages of the versions and checksums that the lockfiles in tests/agents name, and no
+# script of them is run. Does nothing when all is there.
 #
 # Usage: scripts/install-agents.sh [--check]    --check installs nothing: exit 0 when all is there, 77 (skipped) when not
 # Prints one line on what is missing, and ends with 77 when something is not available here.

@@ -2,7 +2,8 @@
 # Installs the packages that the build, the demo and the tests need from Debian 12's own archives
 # (bookworm and bookworm-security). Debian does not have tree-sitter's grammar of Python: it is an
 # npm package of a fixed version and checksum, put into build/dependencies. If npm is missing,
-# Debian's npm is installed for it. Does nothing if all of it is there. Needs root or sudo to install.
+# Debian's npm is installed for it. Does nothing if all of it is there. Needs root or sudo to
+# install.
 #
 # Usage: scripts/install-deps.sh [demo|test]
 #   demo   only the packages that build the demo's programs

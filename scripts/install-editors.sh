@@ -5,7 +5,7 @@
 # package. Needs Debian's packages and the npm registry, nothing else; does nothing when all is
 # there. Each npm package is of the version and the checksum that a lockfile names
 # (tests/editors/*/package-lock.json), and no script of it is run. Also Emacs with Eglot, and Helix
-# where Debian has it. Left out: Neovim, which install-deps.sh brings.
+# where Debian has it. Not included: Neovim, which install-deps.sh brings.
 #
 # Usage: scripts/install-editors.sh [--check]    --check installs nothing: exit 0 when all is there,
 # 77 (skipped) when not Prints one line on what is missing, and ends with 77 when something cannot

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Prints the folder of the `node` and `npm` that the VS Code extension is packed and tested with: the system's where they fit, else Node 20
-# and its npm, fetched once as npm packages of the checksums in tests/editors/node/package-lock.json into build/editors. Debian 12's own Node is 18, too old for vsce and for VS Code's server, and its
-# npm compiles native modules against that Node's library, which no other Node can load.
+# Prints the folder of the `node` and `npm` that the VS Code extension is packed and tested with:
+# the system's where they fit, else Node 20 and its npm, fetched once as npm packages of the
+# checksums in tests/editors/node/package-lock.json into build/editors. Debian 12's own Node is 18,
+# too old for vsce and for VS Code's server, and its npm compiles native modules against that Node's
+# library, which no other Node can load.
 #
 # Usage: scripts/node-path.sh [exact]    exact: version 20 with its headers, as VS Code's native modules need it; else any from 20 on
 # Exit 77, with the reason on stderr, if it is not available.

@@ -6,8 +6,8 @@ usage: scripts/notices.py programs BUILD_DIR OUT_DIR [PROGRAM...]  what the prog
 
 PROGRAMs are paths in BUILD_DIR; by default those of the .deb.
 
-OUT_DIR gets LICENSE, NOTICE, THIRD_PARTY.txt (a list with versions and licenses), licenses/ (the texts) and the same list as SPDX for
-programs, sbom.spdx.json. scripts/components.py finds the list.
+OUT_DIR gets LICENSE, NOTICE, THIRD_PARTY.txt (a list with versions and licenses), licenses/ (the
+texts) and the same list as SPDX for programs, sbom.spdx.json. scripts/components.py finds the list.
 """
 import pathlib
 import shutil

@@ -3,10 +3,11 @@
 
 usage: scripts/same_machine_code.py BEFORE.jsonl AFTER.jsonl [--most N] [--targets sm_80,sm_90a] [--jobs N]
 
-The files are what `plan_hashes GRAPHS --sources` printed (tests/golden). NVRTC compiles both texts of each row whose source changed; the code,
-registers and static shared memory of every kernel must be equal. Kernels that differ are printed with their registers, bytes of code and of
-shared memory before and after. With --most N, N changed rows, evenly drawn. Needs no GPU; NVRTC and a Python with torch. The exit code is 1
-where a kernel differs.
+The files are what `plan_hashes GRAPHS --sources` printed (tests/golden). NVRTC compiles both texts
+of each row whose source changed; the code, registers and static shared memory of every kernel must
+be equal. Kernels that differ are printed with their registers, bytes of code and of shared memory
+before and after. With --most N, N changed rows, evenly drawn. Needs no GPU; NVRTC and a Python with
+torch. The exit code is 1 where a kernel differs.
 """
 import argparse
 import concurrent.futures

@@ -3,12 +3,14 @@
 
 usage: scripts/wheel.py BUILD_DIR OUT_DIR
 
-The wheel holds the Python packages `warpwright` and `warpwright_runtime`. The core library lies in `warpwright`; the search program,
-the runner and the runner's Python files lie in `warpwright/bin`, as in a build. An entry point makes "warpwright" a backend of
-torch.compile. Not included: the CPU worker, 120 MB that only tests of the search use (WARPWRIGHT_CPU_WORKER names one of a build).
+The wheel holds the Python packages `warpwright` and `warpwright_runtime`. The core library lies in
+`warpwright`; the search program, the runner and the runner's Python files lie in `warpwright/bin`,
+as in a build. An entry point makes "warpwright" a backend of torch.compile. Not included: the CPU
+worker, 120 MB that only tests of the search use (WARPWRIGHT_CPU_WORKER names one of a build).
 
-The platform tag is computed: the version of glibc that the build was made for, or the newest that a program in the wheel asks for. Debian's python3-wheel
-writes the archive, so this runs with Debian's Python.
+The platform tag is computed: the version of glibc that the build was made for, or the newest that a
+program in the wheel asks for. Debian's python3-wheel writes the archive, so this runs with Debian's
+Python.
 """
 import pathlib
 import platform

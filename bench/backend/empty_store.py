@@ -3,10 +3,11 @@
 
 usage: python3 bench/backend/empty_store.py [--modules kinds] [--dtype bfloat16] [--train] [--only bert,resnet] [--out ROWS.jsonl]
 
-Each form is compiled with caches of its own, in random order, after a small module that warms PyTorch up. Code is compared byte by byte
-after two changes: the folder of Inductor's cache and the running number of an AOT graph become fixed words. What follows the folder in
-a path is a hash of code; where the code holds the folder's name itself, as in C++, hashes differ too and become a fixed word.
-Exit code 1: some code differs, or a module failed.
+Each form is compiled with caches of its own, in random order, after a small module that warms
+PyTorch up. Code is compared byte by byte after two changes: the folder of Inductor's cache and the
+running number of an AOT graph become fixed words. What follows the folder in a path is a hash of
+code; where the code holds the folder's name itself, as in C++, hashes differ too and become a fixed
+word. Exit code 1: some code differs, or a module failed.
 """
 import argparse
 import difflib

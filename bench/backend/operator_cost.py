@@ -3,9 +3,10 @@
 
 usage: python3 bench/backend/operator_cost.py --out FILE.json
 
-The feed-forward block of a transformer is searched; its region is then called in short loops, so that the host's time counts. Printed and
-kept, in microseconds per call: the operator by the dispatcher (as Inductor's code calls it), Inductor's own
-kernel for the same module in its compiled wrapper, an operator of PyTorch with one output, and the ATen program of the region.
+The feed-forward block of a transformer is searched; its region is then called in short loops, so
+that the host's time counts. Printed and kept, in microseconds per call: the operator by the
+dispatcher (as Inductor's code calls it), Inductor's own kernel for the same module in its compiled
+wrapper, an operator of PyTorch with one output, and the ATen program of the region.
 """
 import argparse
 import base64

@@ -1,5 +1,6 @@
 """40 random graphs of pointwise operators, views and reductions over a few tensors, each from its number: odd sizes, broadcast operands,
-strided inputs, parts that are joined, few channels, and statistics over rows, columns or everything."""
+strided inputs, parts that are joined, few channels, and statistics over rows, columns or
+everything."""
 import random
 
 import torch

@@ -3,9 +3,10 @@
 
 usage: python3 bench/backend/ranges.py --out ROWS.jsonl [--only 01_,05_] [--budget 40s] [--sizes 20] [--dtype bfloat16]
 
-The searches run one after the other; then each module is called at `sizes` random sizes of its ranges, and timed at a few next to
-torch.compile with the same dimensions marked, in pairs. One line per module: sizes that were right by their error against float64 (at most 4
-times eager's), calls of kernels and of fallbacks, ranges of its plans, and ratios to Inductor's code with their intervals.
+The searches run one after the other; then each module is called at `sizes` random sizes of its
+ranges, and timed at a few next to torch.compile with the same dimensions marked, in pairs. One line
+per module: sizes that were right by their error against float64 (at most 4 times eager's), calls of
+kernels and of fallbacks, ranges of its plans, and ratios to Inductor's code with their intervals.
 """
 import argparse
 import copy

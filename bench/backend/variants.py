@@ -1,8 +1,10 @@
 """The forms in which a module is measured: PyTorch's, which are baselines, and ours; as called, and as CUDA graphs.
 
-All forms share the module's weights and are called with the same inputs. Each is compared with float64 before it is timed: a baseline whose
-error exceeds 4 times eager's is shown as wrong and is no denominator. Where ours exceeds that but is as near as plain Inductor, both count
-as right ("as_inductor"). Times are taken in rounds: each round times every form once, in random order, so that a ratio is one of pairs.
+All forms share the module's weights and are called with the same inputs. Each is compared with
+float64 before it is timed: a baseline whose error exceeds 4 times eager's is shown as wrong and is
+no denominator. Where ours exceeds that but is as near as plain Inductor, both count as right
+("as_inductor"). Times are taken in rounds: each round times every form once, in random order, so
+that a ratio is one of pairs.
 """
 import copy
 import dataclasses

@@ -3,11 +3,12 @@
 
 usage: bench/clangd/edit_latency.py [--warpwright BIN] [--clangd BIN] [--cuda ROOT] [--edits N] [--out ENTRIES.json]
 
-Both servers run at once and get the same edits in turn, so that what else the machine does meets both. An edit adds
-a line to a kernel. Its time ends with the last publishDiagnostics for its version: a server that answers early and
-then corrects itself is charged for the correction; the first answer is printed next to it. Each file is opened in a
-fresh pair of servers. Prints medians with 95% intervals (bootstrap over edits), and RSS after the last edit.
-Writes entries for bench/summary.py. Standard library only.
+Both servers run at once and get the same edits in turn, so that what else the machine does meets
+both. An edit adds a line to a kernel. Its time ends with the last publishDiagnostics for its
+version: a server that answers early and then corrects itself is charged for the correction; the
+first answer is printed next to it. Each file is opened in a fresh pair of servers. Prints medians
+with 95% intervals (bootstrap over edits), and RSS after the last edit. Writes entries for
+bench/summary.py. Standard library only.
 """
 import argparse
 import datetime

@@ -3,14 +3,15 @@
 
 usage: bench/compare/compare.py BASE_BIN_DIR NEW_BIN_DIR [--edits N] [--opens N] [--rounds N] [--bound R] [--out RESULT.json]
 
-Editing: both language servers run at once and get the same edits and the same opened files in turn, in random order, so that what else
-the machine does meets both. An edit's time ends with the last diagnostics for its version, an opening's with the first.
-Throughput: both runners run at once and get the same candidates for the CPU backend in short turns, in random order; a turn's time is
-from its first submission to its last verdict. Each candidate is new to every cache.
-Prints medians, and the median of the pairs' ratios, new over base, with its 95% interval (bootstrap over pairs). The two times of a pair
-are neighbors, so a machine that is slow for a while is slow in both. Exit 1 when the whole interval of a
-ratio lies above the bound (1.03): slower beyond doubt. "unsure" is an interval that reaches over it: take more edits or rounds.
-Standard library only.
+Editing: both language servers run at once and get the same edits and the same opened files in turn,
+in random order, so that what else the machine does meets both. An edit's time ends with the last
+diagnostics for its version, an opening's with the first. Throughput: both runners run at once and
+get the same candidates for the CPU backend in short turns, in random order; a turn's time is from
+its first submission to its last verdict. Each candidate is new to every cache. Prints medians, and
+the median of the pairs' ratios, new over base, with its 95% interval (bootstrap over pairs). The
+two times of a pair are neighbors, so a machine that is slow for a while is slow in both. Exit 1
+when the whole interval of a ratio lies above the bound (1.03): slower beyond doubt. "unsure" is an
+interval that reaches over it: take more edits or rounds. Standard library only.
 """
 import argparse
 import concurrent.futures

@@ -3,9 +3,11 @@
 
 usage: bench/editor/neovim.py [--warpwright BIN] [--clangd BIN] [--neovim BIN] [--cuda ROOT] [--rounds N] [--out ENTRIES.json]
 
-Runs neovim_latency.lua, which says what is timed, in two Neovims, one with either server, which take turns round by round, so that what
-else the machine does meets both; on bench/clangd/plain.cu. Prints medians with the quartiles of the samples. clangd answers from one pass over everything; Warpwright's first answer comes from a pass that reads no
-headers. Writes entries for bench/summary.py. Standard library only.
+Runs neovim_latency.lua, which says what is timed, in two Neovims, one with either server, which
+take turns round by round, so that what else the machine does meets both; on bench/clangd/plain.cu.
+Prints medians with the quartiles of the samples. clangd answers from one pass over everything;
+Warpwright's first answer comes from a pass that reads no headers. Writes entries for
+bench/summary.py. Standard library only.
 """
 import argparse
 import contextlib

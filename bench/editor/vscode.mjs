@@ -1,11 +1,14 @@
-// Times that a user waits for in a real VS Code (code-server under headless Chromium): Warpwright alone, clangd alone, and both on one file.
+// Times that a user waits for in a real VS Code (code-server under headless Chromium): Warpwright
+// alone, clangd alone, and both on one file.
 //
 // usage: WARPWRIGHT_BIN=DIR node bench/editor/vscode.mjs [--rounds N] [--out ENTRIES.json]
 //
-// Timed inside the page, from the event of the key or the mouse to the frame in which the thing is there: a key that makes a name
-// undeclared to its squiggle, the mouse over a kernel's name to the text of the hover, Ctrl+. to the menu of actions. VS Code's own
-// delays are in it and the same for all (the hover's, `editor.hover.delay`, is set to 0). The three are open at once, each in a VS Code and a
-// browser of its own, and take turns round by round, so what else the machine does meets all. Prints medians with quartiles and asserts nothing.
+// Timed inside the page, from the event of the key or the mouse to the frame in which the thing is
+// there: a key that makes a name undeclared to its squiggle, the mouse over a kernel's name to the
+// text of the hover, Ctrl+. to the menu of actions. VS Code's own delays are in it and the same for
+// all (the hover's, `editor.hover.delay`, is set to 0). The three are open at once, each in a VS
+// Code and a browser of its own, and take turns round by round, so what else the machine does meets
+// all. Prints medians with quartiles and asserts nothing.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 """Cases for the window families: graphs of one region, and the torch function that each stands for.
 
-Every case is (name, torch function, inputs, anchor, graph). Shapes are typical of networks; they are not from tasks.
+Every case is (name, torch function, inputs, anchor, graph). Shapes are typical of networks; they
+are not from tasks.
 """
 
 FLOAT = "float32"

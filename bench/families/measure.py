@@ -2,9 +2,11 @@
 
     emit_lowerings < cases.json > plans.json;  measure.py plans.json --out results.json
 
-Every configuration is compiled with NVRTC, compared with the torch function in float64 (its error next to torch's own), captured in a
-CUDA graph and timed with a cold L2: medians of samples, each one replay between two events after 256 MiB were overwritten. Torch runs the
-same way: eager captured, and torch.compile captured where --compile names the case. Needs torch and NumPy, nothing else.
+Every configuration is compiled with NVRTC, compared with the torch function in float64 (its error
+next to torch's own), captured in a CUDA graph and timed with a cold L2: medians of samples, each
+one replay between two events after 256 MiB were overwritten. Torch runs the same way: eager
+captured, and torch.compile captured where --compile names the case. Needs torch and NumPy, nothing
+else.
 """
 
 import argparse

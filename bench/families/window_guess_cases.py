@@ -1,6 +1,7 @@
 """More cases for the window families: shapes that their guesses were not fitted to, to see how good a first guess is.
 
-measure.py takes it with --cases window_guess_cases. Shapes are typical of networks; they are not from tasks.
+measure.py takes it with --cases window_guess_cases. Shapes are typical of networks; they are not
+from tasks.
 """
 
 from cases import case, convolution, leaf, node, pool, scan

@@ -3,11 +3,12 @@
 
 usage: bench/honesty/aa.py --runner BIN_DIR/warpwright-runner --out DIR [--device cuda:0] [--pairs 200] [--seconds 170]
 
-Eight families of kernels from 1K to 64M elements, in an order drawn again for each run from --seed; candidate and
-reference are the same text. One `serve` process, one job at a time, default options except that hidden sizes are not
-tried and the measuring budget is what is left of --seconds over the pairs that are left. A pair that gave no speedup
-(wrong result, suspected cheat, no GPU) is counted apart and never as passed. As-called speedups are judged by themselves.
-Writes DIR/aa.json (every pair) and DIR/aa.entries.json. Standard library only.
+Eight families of kernels from 1K to 64M elements, in an order drawn again for each run from --seed;
+candidate and reference are the same text. One `serve` process, one job at a time, default options
+except that hidden sizes are not tried and the measuring budget is what is left of --seconds over
+the pairs that are left. A pair that gave no speedup (wrong result, suspected cheat, no GPU) is
+counted apart and never as passed. As-called speedups are judged by themselves. Writes DIR/aa.json
+(every pair) and DIR/aa.entries.json. Standard library only.
 """
 import argparse
 import os

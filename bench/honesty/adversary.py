@@ -3,8 +3,9 @@
 
 usage: bench/honesty/adversary.py --report adversary.json --out DIR [--commit HASH]
 
-Counts the cheating and broken candidates that were refused for the reason that their case expects, and the honest
-ones next to them that were verified. Writes DIR/adversary.entries.json when the report is of a GPU. Standard library only.
+Counts the cheating and broken candidates that were refused for the reason that their case expects,
+and the honest ones next to them that were verified. Writes DIR/adversary.entries.json when the
+report is of a GPU. Standard library only.
 """
 import argparse
 import json

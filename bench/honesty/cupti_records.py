@@ -1,7 +1,8 @@
 """Reads what cupti_trace.so wrote, and finds the launches that ran with a cold cache. Standard library only.
 
-A cold launch is one of a timed graph that comes after the L2 flush with no other kernel between: the runner queues
-[flush: a memset of at least the L2's size] [delay kernel ww_...] [graph: stamp, plan, stamp].
+A cold launch is one of a timed graph that comes after the L2 flush with no other kernel between:
+the runner queues [flush: a memset of at least the L2's size] [delay kernel ww_...] [graph: stamp,
+plan, stamp].
 """
 import dataclasses
 

@@ -3,7 +3,8 @@
 
 usage: bench/honesty/plots.py RESULTS_DIR IMAGES_DIR
 
-A plot whose results are not there is not drawn. Each names the GPU and the date of its measurements. Standard library only.
+A plot whose results are not there is not drawn. Each names the GPU and the date of its
+measurements. Standard library only.
 """
 import json
 import lzma

@@ -3,9 +3,10 @@
 
 usage: bench/honesty/repeat.py --runner BIN_DIR/warpwright-runner --out DIR [--device cuda:0] [--processes 6] [--seconds 60]
 
-The spread of a pair is (largest - smallest reported ratio) / median over the processes; for kernels over 20 us (both
-sides) it must be within 1%. Each process is a new `serve` with a new worker, so a new context, new addresses and new
-drawings. Writes DIR/repeat.json (every verdict's numbers) and DIR/repeat.entries.json. Standard library only.
+The spread of a pair is (largest - smallest reported ratio) / median over the processes; for kernels
+over 20 us (both sides) it must be within 1%. Each process is a new `serve` with a new worker, so a
+new context, new addresses and new drawings. Writes DIR/repeat.json (every verdict's numbers) and
+DIR/repeat.entries.json. Standard library only.
 """
 import argparse
 import os

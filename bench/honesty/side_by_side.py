@@ -4,11 +4,13 @@
 usage: bench/honesty/side_by_side.py --before OLD/warpwright-runner --after NEW/warpwright-runner --out DIR [--device cuda:0]
        [--seconds 170]
 
-One `serve` process of each build. Every job goes to both, one after the other, in random order, so clocks, heat and neighbors are the
-same for both. Half of the time goes to kernels against themselves (bench/honesty/aa.py's), half to candidates with an fp64
-reference (bench/throughput/candidates.py), each a text that neither has compiled before. With --device cpu nothing is timed, and what
-is compared is the time that checking takes. Prints where the workers' time went by their logs. Writes DIR/side_by_side.json. Exit code 1: the new build is slower by more than 3%, has a
-false rate above 5%, or refused what the old one verified. Standard library only.
+One `serve` process of each build. Every job goes to both, one after the other, in random order, so
+clocks, heat and neighbors are the same for both. Half of the time goes to kernels against
+themselves (bench/honesty/aa.py's), half to candidates with an fp64 reference
+(bench/throughput/candidates.py), each a text that neither has compiled before. With --device cpu
+nothing is timed, and what is compared is the time that checking takes. Prints where the workers'
+time went by their logs. Writes DIR/side_by_side.json. Exit code 1: the new build is slower by more
+than 3%, has a false rate above 5%, or refused what the old one verified. Standard library only.
 """
 import argparse
 import contextlib

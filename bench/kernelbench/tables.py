@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The tables of docs/kernelbench.md from rows of KernelBench runs: tables.py FILE.json.xz
-tables.py FILE.json.xz --merge SET RESULTS.jsonl... first takes the newest verdict of each task from `--results` files into a set.
+tables.py FILE.json.xz --merge SET RESULTS.jsonl... first takes the newest verdict of each task from
+`--results` files into a set.
 
-FILE holds {"runs": {"original": [header, row...], "current": ...}}; the rows are what `warpwright optimize --kernelbench --results` writes.
-What is not verified and measured counts as 1.0. `fast_p` and "faster" go by the lower end of the ratio's 95% interval, "slower" by its upper.
+FILE holds {"runs": {"original": [header, row...], "current": ...}}; the rows are what
+`warpwright optimize --kernelbench --results` writes. What is not verified and measured counts as
+1.0. `fast_p` and "faster" go by the lower end of the ratio's 95% interval, "slower" by its upper.
 """
 
 import argparse

@@ -3,8 +3,9 @@ across it, denormal numbers, zeros, sums that overflow, infinities and NaN.
 
     python3 range_run.py plans.jsonl
 
-Errors are given in units of 2^-24 sum |a||b|, the largest of all elements. Exits with 1 where a plan errs by more than its algorithm may
-(docs/internals/matmul.md), gives a number for an infinity or a NaN or the other way round, or gives other bits when run again.
+Errors are given in units of 2^-24 sum |a||b|, the largest of all elements. Exits with 1 where a
+plan errs by more than its algorithm may (docs/internals/matmul.md), gives a number for an infinity
+or a NaN or the other way round, or gives other bits when run again.
 """
 import json
 import pathlib

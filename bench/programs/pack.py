@@ -3,8 +3,9 @@
 
 usage: bench/programs/pack.py GIT_DIRECTORY HeCBench.tar.xz [--commit COMMIT] [--most-bytes 8000000]
 
-The archive has the CUDA programs a to m, the folders a to m that their makefiles name, src/include and the data that git holds.
-Files that are larger than --most-bytes or missing from the repository are omitted and named. Folders n to z are never read.
+The archive has the CUDA programs a to m, the folders a to m that their makefiles name, src/include
+and the data that git holds. Files that are larger than --most-bytes or missing from the repository
+are omitted and named. Folders n to z are never read.
 """
 import argparse
 import io

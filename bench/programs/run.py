@@ -3,11 +3,14 @@
 
 usage: bench/programs/run.py HECBENCH --bin build/release/bin --out OUT [--for 9m] [--only adam,bfs] [--whole]
 
-HECBENCH is a checkout, or what bench/programs/pack.py packed and tar unpacked. It is copied to --work once, and built there.
-In a fixed random order, each program is analyzed, built and captured, and the kernels with the most GPU time are optimized.
-With --whole, `warpwright optimize --program` does that and proves the changed program against the original in whole runs.
-Builds run ahead on the other CPU cores; with --whole they are made first, so that they do not disturb the runs. OUT/programs.jsonl gets a line for each result. A later run with the same OUT skips
-programs that are done; --for ends a run in time. The table at the end (also OUT/table.md) counts every failure as 1.0.
+HECBENCH is a checkout, or what bench/programs/pack.py packed and tar unpacked. It is copied to
+--work once, and built there. In a fixed random order, each program is analyzed, built and captured,
+and the kernels with the most GPU time are optimized. With --whole, `warpwright optimize --program`
+does that and proves the changed program against the original in whole runs. Builds run ahead on the
+other CPU cores; with --whole they are made first, so that they do not disturb the runs.
+OUT/programs.jsonl gets a line for each result. A later run with the same OUT skips programs that
+are done; --for ends a run in time. The table at the end (also OUT/table.md) counts every failure as
+1.0.
 """
 import argparse
 import collections

@@ -3,8 +3,9 @@
 
 usage: policy_against_search.py WARPWRIGHT OUT [--variants 4] [--budget 15s] [FILE.cu ...]
 
-Runs `warpwright optimize --json` once for each policy and file, in turns so that both meet the same machine, and writes OUT/results.json and
-OUT/table.md: the best verified speedup whose interval lies above 1 of each kernel (1 where there is none), geometric means, and the policy over the search
+Runs `warpwright optimize --json` once for each policy and file, in turns so that both meet the same
+machine, and writes OUT/results.json and OUT/table.md: the best verified speedup whose interval lies
+above 1 of each kernel (1 where there is none), geometric means, and the policy over the search
 kernel by kernel with a 95% interval over kernels. What failed is named.
 """
 import argparse

@@ -1,8 +1,9 @@
 """Candidates for the throughput benchmarks: one device kernel a task, in variants, for both evaluators.
 
-The device text is the same on both sides. For Warpwright it stands in a plan; for KernelBench in a ModelNew that compiles
-it with torch.utils.cpp_extension.load_inline. A variant is a number of threads a block (BLOCK) and of elements a thread
-(ITEMS). REAL is float; double in the fp64 twin, which only Warpwright checks against. Standard library only.
+The device text is the same on both sides. For Warpwright it stands in a plan; for KernelBench in a
+ModelNew that compiles it with torch.utils.cpp_extension.load_inline. A variant is a number of
+threads a block (BLOCK) and of elements a thread (ITEMS). REAL is float; double in the fp64 twin,
+which only Warpwright checks against. Standard library only.
 """
 import dataclasses
 import itertools

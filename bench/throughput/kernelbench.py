@@ -4,16 +4,19 @@
 usage: bench/throughput/kernelbench.py --runner BIN_DIR/warpwright-runner --kernelbench DIR --out DIR [--seconds 40]
                                        [--kernelbench-seconds 60] [--precompiled 6] [--python python3]
 
-Both get the same five tasks (relu, gelu, softmax, rms_norm on 4096x4096; matmul 1024^3; float32) and the same device
-text in variants of block size and elements a thread. A candidate counts when it was found correct and timed.
+Both get the same five tasks (relu, gelu, softmax, rms_norm on 4096x4096; matmul 1024^3; float32)
+and the same device text in variants of block size and elements a thread. A candidate counts when it
+was found correct and timed.
 
-KernelBench, a candidate: a process with torch, load_inline (host and device compiler, linker), 5 correctness trials
-at 1e-4 on one size, 100 timings of the candidate and 100 of the eager reference. See kernelbench_side.py.
-Warpwright, a candidate: NVRTC, trials at the task's and at small, odd and hidden sizes, twice each, in guarded and misaligned
-buffers, compared with the reference and with an fp64 twin, then candidate and reference timed in pairs with a cold L2 until
-the ratio's 95% interval is within 0.5% or --budget-ms is spent (at least 21 pairs), verified again. Everything
-through one `serve`, compiled ahead while the GPU measures, from an empty compile cache; its start is in its time.
-Writes DIR/kernelbench.json and DIR/kernelbench.entries.json. Standard library only (the other half needs torch).
+KernelBench, a candidate: a process with torch, load_inline (host and device compiler, linker), 5
+correctness trials at 1e-4 on one size, 100 timings of the candidate and 100 of the eager reference.
+See kernelbench_side.py. Warpwright, a candidate: NVRTC, trials at the task's and at small, odd and
+hidden sizes, twice each, in guarded and misaligned buffers, compared with the reference and with an
+fp64 twin, then candidate and reference timed in pairs with a cold L2 until the ratio's 95% interval
+is within 0.5% or --budget-ms is spent (at least 21 pairs), verified again. Everything through one
+`serve`, compiled ahead while the GPU measures, from an empty compile cache; its start is in its
+time. Writes DIR/kernelbench.json and DIR/kernelbench.entries.json. Standard library only (the other
+half needs torch).
 """
 import argparse
 import json

@@ -3,10 +3,11 @@
 
 usage: bench/throughput/multi_gpu.py --runner BIN_DIR/warpwright-runner --out DIR [--seconds 45]
 
-Each half starts its own `serve` with an empty compile cache, waits until every GPU it will use has answered once, then keeps
-the queue full and counts the verdicts that come back in a window. The first half asks for cuda:0, the second for "cuda",
-any GPU; both run the same sequence of candidates (see candidates.py and pump.py), each new to the caches.
-Writes DIR/multi_gpu.json and DIR/multi_gpu.entries.json. Standard library only.
+Each half starts its own `serve` with an empty compile cache, waits until every GPU it will use has
+answered once, then keeps the queue full and counts the verdicts that come back in a window. The
+first half asks for cuda:0, the second for "cuda", any GPU; both run the same sequence of candidates
+(see candidates.py and pump.py), each new to the caches. Writes DIR/multi_gpu.json and
+DIR/multi_gpu.entries.json. Standard library only.
 """
 import argparse
 import collections

@@ -1,7 +1,8 @@
 """Keeps a runner busy with candidates and counts what comes back: the half of the throughput benchmarks that is ours.
 
-Each candidate is new to every cache (a note in its text) and goes the whole way: compile, all checks of the verifier
-with hidden sizes and the fp64 twin, measurement of candidate and reference in pairs. Standard library only.
+Each candidate is new to every cache (a note in its text) and goes the whole way: compile, all
+checks of the verifier with hidden sizes and the fp64 twin, measurement of candidate and reference
+in pairs. Standard library only.
 """
 import collections
 import concurrent.futures

@@ -3,9 +3,10 @@
 
   held_out.py FOLDER... --out held_out.json     folders of scripts/gpu/train.sh's parts
 
-A task's value for k is the mean, over its sessions, of the logarithm of the best of the first k trials, no less than 0, the unchanged source. Random search has no
-memory, so that its value is the mean over all ways to draw k of its trials. Two policies are compared on the tasks that both have. Intervals are bootstraps over
-tasks. Standard library only.
+A task's value for k is the mean, over its sessions, of the logarithm of the best of the first k
+trials, no less than 0, the unchanged source. Random search has no memory, so that its value is the
+mean over all ways to draw k of its trials. Two policies are compared on the tasks that both have.
+Intervals are bootstraps over tasks. Standard library only.
 """
 import argparse
 import glob

@@ -3,8 +3,9 @@
 
   merge_records.py OUT FILE... [--splits training,validation]
 
-Clients of one runner write a file each; what they share are the tasks, states and devices. A task that a later file holds with another definition is omitted
-of that file. A torn last line is dropped. Files that end in .xz are read too. Standard library only.
+Clients of one runner write a file each; what they share are the tasks, states and devices. A task
+that a later file holds with another definition is omitted of that file. A torn last line is
+dropped. Files that end in .xz are read too. Standard library only.
 """
 import argparse
 import json

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Candidates a second of a naive trainer's loop: one at a time, each verified and measured by a separate process.
 
-The same tasks, moves, checks and budget as `warpwright-train`, drawn at random; nothing is compiled ahead, nothing overlaps, and no
-worker is kept warm. `warpwright env` is kept, though a naive trainer would have no such thing. Standard library only.
+The same tasks, moves, checks and budget as `warpwright-train`, drawn at random; nothing is compiled
+ahead, nothing overlaps, and no worker is kept warm. `warpwright env` is kept, though a naive
+trainer would have no such thing. Standard library only.
 """
 import argparse
 import json

@@ -3,8 +3,9 @@
 
   ranked_live.py --bin build/release/bin --out ranked_live.json [--at-most 75] [--k 1,4] [--policies ranked,search]
 
-Each kernel is optimized once for each policy and k, with a ledger of its own, so that nothing is learned from one run to the next. The best of k starts at 1,
-the unchanged source; failures count. Standard library only.
+Each kernel is optimized once for each policy and k, with a ledger of its own, so that nothing is
+learned from one run to the next. The best of k starts at 1, the unchanged source; failures count.
+Standard library only.
 """
 import argparse
 import json

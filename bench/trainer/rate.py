@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Verified candidates per second of the runs `on1` and `on2` in a folder, from the verdicts that their processes wrote, and their ratio.
 
-A rate is of the verdicts between the first one and the last one of the run, over all its processes. Standard library only.
+A rate is of the verdicts between the first one and the last one of the run, over all its processes.
+Standard library only.
 """
 import datetime
 import glob

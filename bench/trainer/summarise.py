@@ -4,7 +4,8 @@ throughput, the adversary suite.
 
   summarise.py FOLDER... --out eval.json      folders of the parts, the last one holds the most; nothing is measured here
 
-Means are geometric over tasks, intervals bootstraps over tasks (2000 drawings, percentiles), ratios task by task. Standard library only.
+Means are geometric over tasks, intervals bootstraps over tasks (2000 drawings, percentiles), ratios
+task by task. Standard library only.
 """
 import argparse
 import glob

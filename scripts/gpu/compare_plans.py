@@ -3,10 +3,12 @@
 
 usage: scripts/gpu/compare_plans.py BEFORE.jsonl AFTER.jsonl --out ROWS.jsonl [--seconds N]
 
-The files are what `plan_hashes GRAPHS --sources` printed (tests/golden). Both texts of a row are compiled by NVRTC; their launches run over
-the same buffers of random numbers, each form captured in a CUDA graph, replayed in random order with the second-level cache overwritten in between.
-One line per row: median microseconds of both, the ratio before / after with the interval of its median, and whether the text changed at all.
-Operators of torch between launches are omitted. Needs torch and the package warpwright_runtime.
+The files are what `plan_hashes GRAPHS --sources` printed (tests/golden). Both texts of a row are
+compiled by NVRTC; their launches run over the same buffers of random numbers, each form captured in
+a CUDA graph, replayed in random order with the second-level cache overwritten in between. One line
+per row: median microseconds of both, the ratio before / after with the interval of its median, and
+whether the text changed at all. Operators of torch between launches are omitted. Needs torch and
+the package warpwright_runtime.
 """
 import argparse
 import ctypes

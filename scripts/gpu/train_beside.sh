@@ -1,6 +1,7 @@
-# Parts 2 and 3 of scripts/gpu/train.sh, which sources it. Part 2: the last GPU judges all the time, with four the third too; the others show reinforcement on one GPU and on
-# two, then go on apart.
-# With two GPUs the judging pauses while both are needed. Each GPU has its share of the cores, so that its figures are its own.
+# Parts 2 and 3 of scripts/gpu/train.sh, which sources it. Part 2: the last GPU judges all the time,
+# with four the third too; the others show reinforcement on one GPU and on two, then go on apart.
+# With two GPUs the judging pauses while both are needed. Each GPU has its share of the cores, so
+# that its figures are its own.
 count=${#gpus[@]}
 mapfile -t cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 of_gpu() { # the cores of the GPUs numbered $1 to $2

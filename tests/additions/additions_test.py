@@ -4,9 +4,10 @@ touches, builds the copy and runs the programs that prove that each addition wor
 
 usage: additions_test.py BUILD
 
-BUILD is a configured build of this checkout; the copy stands in BUILD/additions, always at that place, since precompiled headers come from
-ccache only there. Objects that an addition leaves alone come from ccache, or from the copy of the run before. Exit code 77 if there is no
-ccache, for then the whole copy would be compiled. Standard library only.
+BUILD is a configured build of this checkout; the copy stands in BUILD/additions, always at that
+place, since precompiled headers come from ccache only there. Objects that an addition leaves alone
+come from ccache, or from the copy of the run before. Exit code 77 if there is no ccache, for then
+the whole copy would be compiled. Standard library only.
 """
 import json
 import os

@@ -1,5 +1,6 @@
-// A scripted agent improves a kernel end to end, as the skill teaches: analyze, suggest, edit, verify after each edit, and claim no more than
-// the verdicts say. Its first edits are wrong, and it also tries the ways around a verdict that an agent may think of.
+// A scripted agent improves a kernel end to end, as the skill teaches: analyze, suggest, edit,
+// verify after each edit, and claim no more than the verdicts say. Its first edits are wrong, and
+// it also tries the ways around a verdict that an agent may think of.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { call, connectModern, refusal } from './lib/clients.mjs';

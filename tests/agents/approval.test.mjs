@@ -1,4 +1,5 @@
-// Trust: an agent builds and runs nothing before the user has approved it, and cannot answer in the user's place.
+// Trust: an agent builds and runs nothing before the user has approved it, and cannot answer in the
+// user's place.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, connectLegacy, connectModern, HttpServer, modern, patience, refusal } from './lib/clients.mjs';

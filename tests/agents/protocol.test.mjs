@@ -1,4 +1,5 @@
-// The protocol by the SDK's clients, which check every result against the schemas: tools, resources, progress, cancellation, refusals.
+// The protocol by the SDK's clients, which check every result against the schemas: tools,
+// resources, progress, cancellation, refusals.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { call, connectLegacy, connectModern, HttpServer, patience, refusal } from './lib/clients.mjs';

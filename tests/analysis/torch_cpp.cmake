@@ -1,4 +1,5 @@
-# Tests of analysis/torch_cpp: tasks of C++ functions and modules, and the graphs that a runner traces of them.
+# Tests of analysis/torch_cpp: tasks of C++ functions and modules, and the graphs that a runner
+# traces of them.
 set(torch_cpp_sources broken_test.cpp cut_test.cpp inputs_test.cpp module_test.cpp slice_test.cpp task_text.cpp)
 list(TRANSFORM torch_cpp_sources PREPEND torch_cpp/)
 warpwright_test(torch_cpp_tests SOURCES ${torch_cpp_sources} LINKS analysis_torch_cpp LABELS analysis)

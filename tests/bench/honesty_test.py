@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Tests of bench/honesty: the arithmetic on small samples, and each script against fake_worker.py. Run by CTest.
 
-With WARPWRIGHT_RUNNER set to a built warpwright-runner, every task also passes the service's own validation.
+With WARPWRIGHT_RUNNER set to a built warpwright-runner, every task also passes the service's own
+validation.
 """
 import glob
 import json

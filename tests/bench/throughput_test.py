@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Tests of bench/throughput: the counting, the candidates, and both scripts against fake_worker.py. Run by CTest.
 
-KernelBench's half runs against a package of that name made here, whose evaluation computes nothing: what is tested is
-how it is called. With WARPWRIGHT_RUNNER set, every candidate also passes the service's own validation.
+KernelBench's half runs against a package of that name made here, whose evaluation computes nothing:
+what is tested is how it is called. With WARPWRIGHT_RUNNER set, every candidate also passes the
+service's own validation.
 """
 import json
 import os

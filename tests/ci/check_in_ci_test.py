@@ -1,6 +1,7 @@
 """The GitHub action and the GitLab template, run as their servers run them: each `run` or `script` in bash, with the variables
-that the server sets. The repository, git, warpwright and its runner are real; the worker is the fake one of the runner's tests,
-whose times come from the source. The comment on GitHub's own pages cannot be tried here.
+that the server sets. The repository, git, warpwright and its runner are real; the worker is the
+fake one of the runner's tests, whose times come from the source. The comment on GitHub's own pages
+cannot be tried here.
 
 usage: check_in_ci_test.py WARPWRIGHT FAKE_WORKER
 """

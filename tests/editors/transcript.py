@@ -3,8 +3,9 @@
 
 usage: transcript.py OUT.jsonl COMMAND...
 
-Each line: {"s": seconds since the start, "from": "editor" or "server", "message": {...}}. Bytes pass unchanged and at once; in the
-transcript texts of more than 6000 characters are cut. Ends when the server ends, with its exit code.
+Each line: {"s": seconds since the start, "from": "editor" or "server", "message": {...}}. Bytes
+pass unchanged and at once; in the transcript texts of more than 6000 characters are cut. Ends when
+the server ends, with its exit code.
 """
 import json
 import os

@@ -1,6 +1,7 @@
 """Each file of generator/device compiles by itself: generator/device/alone/NAME.cu uses NAME.cuh, for the GPUs that its first line names.
 
-Files mma_NAME.cuh have one interface, which alone/mma.cu uses: for the GPUs that it names, or that the file's own first line does.
+Files mma_NAME.cuh have one interface, which alone/mma.cu uses: for the GPUs that it names, or that
+the file's own first line does.
 
 usage: device_files_test.py NVCC. Exit code 77 without nvcc. Standard library only.
 """

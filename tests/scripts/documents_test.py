@@ -1,7 +1,8 @@
 """Numbers that occur in several documents agree with their source, and links lead to pages and headings that exist.
 
-A fact is a pattern and the values of its groups, computed from bench/results or from the code. Each match in each
-document must have these values, so a document that is added or edited cannot state another number.
+A fact is a pattern and the values of its groups, computed from bench/results or from the code. Each
+match in each document must have these values, so a document that is added or edited cannot state
+another number.
 """
 
 import json

@@ -1,7 +1,7 @@
 """What scripts fetch is taken by npm alone and checked whole; what they pack is listed with its sums.
 
-install-deps.sh runs in a folder of its own, with an npm that hands out an archive of the test's making and a dpkg-query to which
-everything is installed. Needs no network.
+install-deps.sh runs in a folder of its own, with an npm that hands out an archive of the test's
+making and a dpkg-query to which everything is installed. Needs no network.
 """
 import hashlib
 import importlib.util

@@ -2,8 +2,8 @@
 
     python3 compare.py [--device cuda] [--largest-gb 0.5] [--shard 0/4] [--dump DIR] FILES | --jsonl FILE
 
-A JSON lines file has a field `ref_code` a line. Prints one line a source, and the counts; skips what is too
-large for the machine and reports this.
+A JSON lines file has a field `ref_code` a line. Prints one line a source, and the counts; skips
+what is too large for the machine and reports this.
 """
 import argparse
 import contextlib

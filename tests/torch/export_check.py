@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Exported modules as a benchmark's harness and a user would meet them:
-export_check.py [--mode made|eval|train] [--jobs N] [--seconds S] [--compile] [--json FILE [--follow PID]] FILE_OR_FOLDER...
+export_check.py [--mode made|eval|train] [--jobs N] [--seconds S] [--compile] [--json FILE [--follow
+PID]] FILE_OR_FOLDER...
 
-Each file runs in a fresh Python, where its text is executed; Model and ModelNew are made under one seed, put into the mode, and called with
-several drawings of inputs. ModelNew must give what Model gives, by its kernels (its own counts say so); and whatever it was not verified
-for must be as Model has it: other shapes, layouts and dtypes, gradients, inference mode, each change of export_states.py, the CPU. Copies,
-state dicts and pickles must work, and torch.compile (--compile) must trace as many graphs of ModelNew as of Model. A file's addition has 20
-lines at most, or 100 where it stands alone. Knows nothing of the project's own checks. Prints one line per file; the exit status says whether
-all held.
-Needs a GPU (--device cpu is for its own test).
+Each file runs in a fresh Python, where its text is executed; Model and ModelNew are made under one
+seed, put into the mode, and called with several drawings of inputs. ModelNew must give what Model
+gives, by its kernels (its own counts say so); and whatever it was not verified for must be as Model
+has it: other shapes, layouts and dtypes, gradients, inference mode, each change of
+export_states.py, the CPU. Copies, state dicts and pickles must work, and torch.compile (--compile)
+must trace as many graphs of ModelNew as of Model. A file's addition has 20 lines at most, or 100
+where it stands alone. Knows nothing of the project's own checks. Prints one line per file; the exit
+status says whether all held. Needs a GPU (--device cpu is for its own test).
 """
 
 import argparse

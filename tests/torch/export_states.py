@@ -1,6 +1,7 @@
 """Ways in which users change a module after it was exported, for export_check.py: each is done to Model and to ModelNew alike.
 
-A change returns what undoes it where that lies outside of the module, else None, and raises NotHere where the module has nothing to change.
+A change returns what undoes it where that lies outside of the module, else None, and raises NotHere
+where the module has nothing to change.
 """
 
 import torch

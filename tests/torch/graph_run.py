@@ -1,7 +1,8 @@
 """Runs a graph (docs/internals/op-graph.md) with plain torch operations, to prove that it computes what its
 module computes.
 
-Every op is written from its description in that document, not from the tracer, so that both can be held against the module.
+Every op is written from its description in that document, not from the tracer, so that both can be
+held against the module.
 """
 import json
 import math

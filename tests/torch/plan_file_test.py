@@ -1,5 +1,6 @@
 """Classes that plan files are for, as the editor and `warpwright optimize` write them, on the CPU with a fake driver: what answers a call,
-copies and pickles, torch.compile around it, and what is said where a file is damaged. Usage: plan_file_test.py
+copies and pickles, torch.compile around it, and what is said where a file is damaged. Usage:
+plan_file_test.py
 """
 
 import copy

@@ -1,5 +1,6 @@
 """The launcher of exports that stand alone (server/export/standalone.py), on the CPU: torch's compiler of kernels is a fake whose kernel gives
-what no forward gives. Which calls it answers, that all others are the own forward's, counted. Usage: standalone_test.py
+what no forward gives. Which calls it answers, that all others are the own forward's, counted.
+Usage: standalone_test.py
 """
 
 import copy

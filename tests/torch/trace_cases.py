@@ -1,6 +1,7 @@
 """Checks of traces for unittest: `check` holds a module against its graph, on the module's inputs.
 
-Where WARPWRIGHT_GRAPH_CHECK names tests/generator's graph_check, all graphs of a class are verified with it too.
+Where WARPWRIGHT_GRAPH_CHECK names tests/generator's graph_check, all graphs of a class are verified
+with it too.
 """
 import json
 import os

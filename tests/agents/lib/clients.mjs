@@ -1,4 +1,5 @@
-// Clients of the SDK for `warpwright mcp`: of the modern and the legacy era, over stdio and over HTTP.
+// Clients of the SDK for `warpwright mcp`: of the modern and the legacy era, over stdio and over
+// HTTP.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// A project with a kernel in a Git repository, and a user with a state folder of their own, so that a test touches nothing else.
+// A project with a kernel in a Git repository, and a user with a state folder of their own, so that
+// a test touches nothing else.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -2,8 +2,9 @@
 """The graphs that a runner traces of C++ functions and modules compute what the compiled functions do.
 Usage: traced_test.py DUMP_PROGRAM FILE [unittest's arguments]
 
-The dump program says how each function and module of the file is called. The file is compiled once against this Python's LibTorch (about
-half a minute); each is then traced as a runner does it, and its graph, run with plain torch operations, is compared with the function.
+The dump program says how each function and module of the file is called. The file is compiled once
+against this Python's LibTorch (about half a minute); each is then traced as a runner does it, and
+its graph, run with plain torch operations, is compared with the function.
 """
 
 import json

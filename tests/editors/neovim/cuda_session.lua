@@ -1,6 +1,6 @@
 -- A CUDA file from opening to an applied variant, on the CPU backend, with clangd on the same
--- buffer where there is one. WARPWRIGHT_FILE is a saxpy of few elements: the CPU backend takes
--- seconds then, not minutes.
+-- buffer if there is one. WARPWRIGHT_FILE is a saxpy of few elements: the CPU backend takes seconds
+-- then, not minutes.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

@@ -1,5 +1,5 @@
--- The language server without the plugin's commands, by lsp/warpwright.lua: through vim.lsp.enable() where Neovim has
--- it, else with the same table through vim.lsp.start_client().
+-- The language server without the plugin's commands, by lsp/warpwright.lua: through
+-- vim.lsp.enable() where Neovim has it, else with the same table through vim.lsp.start_client().
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

@@ -1,9 +1,9 @@
 -- Neovim on a real GPU, through a runner that is reached over TLS: a CUDA file and a Python module,
 -- each from "not measured" to a variant that is applied with its measured speedup. Keeps what a
--- user saw: hovers, lenses, the texts. From the environment, beside the harness's: SESSION_RUNNER
+-- user saw: hovers, lenses, the texts. From the environment, next to the harness's: SESSION_RUNNER
 -- (URL), SESSION_OUT (folder), SESSION_CUDA and SESSION_KERNEL, SESSION_MODULE and SESSION_CLASS (a
--- file and what is optimized in it; the module may be left out), SESSION_TRANSCRIPT
--- (transcript.py), SESSION_BUDGET.
+-- file and what is optimized in it; the module may be omitted), SESSION_TRANSCRIPT (transcript.py),
+-- SESSION_BUDGET.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

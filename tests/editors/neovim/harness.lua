@@ -1,7 +1,8 @@
--- What the sessions share: steps that are said on stdout, waiting for what happens, looking at what a user would see.
--- A session runs inside a real, headless Neovim, once it has started; its exit code is not 0 when a step failed.
--- From the environment: WARPWRIGHT (the program), WARPWRIGHT_PLUGIN (editors/neovim or a copy of it); without one the plugin is
--- to find the program by itself, or Neovim the plugin.
+-- What the sessions share: steps that are said on stdout, waiting for what happens, looking at what
+-- a user would see. A session runs inside a real, headless Neovim, once it has started; its exit
+-- code is not 0 when a step failed. From the environment: WARPWRIGHT (the program),
+-- WARPWRIGHT_PLUGIN (editors/neovim or a copy of it); without one the plugin is to find the program
+-- by itself, or Neovim the plugin.
 local M = { messages = {} }
 
 function M.say(step, value)

@@ -1,5 +1,5 @@
--- A module of a Python file from opening to an applied variant, on the CPU backend: as a new class, then, after undo,
--- in the forward of the module itself.
+-- A module of a Python file from opening to an applied variant, on the CPU backend: as a new class,
+-- then, after undo, in the forward of the module itself.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

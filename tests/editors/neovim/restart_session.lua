@@ -1,5 +1,6 @@
--- The server killed amid an optimization: whoever waits is told, the server comes back, and what it knew is there.
--- Then killed as often as it takes for it to be left alone, and brought back by hand.
+-- The server killed amid an optimization: whoever waits is told, the server comes back, and what it
+-- knew is there. Then killed as often as it takes for it to be left alone, and brought back by
+-- hand.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

@@ -1,6 +1,6 @@
 -- What is really on a user's screen: a Neovim with a terminal interface runs in this one's
 -- terminal, keys are typed into it, and the cells that it draws are read. With SESSION_SCREENS the
--- screens are kept there as text. From the environment, beside the harness's: NEOVIM, the program
+-- screens are kept there as text. From the environment, next to the harness's: NEOVIM, the program
 -- to run in the terminal.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')

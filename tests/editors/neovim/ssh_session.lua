@@ -1,4 +1,5 @@
--- A GPU behind ssh, here the CPU backend behind a real sshd: the dialog adds the runner, which is copied, tried, kept and used.
+-- A GPU behind ssh, here the CPU backend behind a real sshd: the dialog adds the runner, which is
+-- copied, tried, kept and used.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

@@ -1,5 +1,6 @@
--- A project that the user has not approved: opening it starts nothing, a message says what is ignored, and the first
--- optimization asks. The file next to the source names an interpreter that leaves a mark where it is started.
+-- A project that the user has not approved: opening it starts nothing, a message says what is
+-- ignored, and the first optimization asks. The file next to the source names an interpreter that
+-- leaves a mark where it is started.
 package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
 local t = require('harness')
 

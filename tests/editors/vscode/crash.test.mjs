@@ -1,5 +1,5 @@
-// What a user sees when a process below the editor dies: the server is started again and says so,
-// an optimization that ran is over, and what was measured before is still there.
+// What a user sees when a process below the editor dies: the server is started again and reports
+// this, an optimization that ran is over, and what was measured before is still there.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { matmul, saxpy, slow } from './lib/files.mjs';

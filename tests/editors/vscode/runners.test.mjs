@@ -1,5 +1,5 @@
-// Adding a runner on another machine, here a TLS service on this one: what is wrong is said before it is kept, the token stays out of
-// settings, and kernels are then measured there.
+// Adding a runner on another machine, here a TLS service on this one: what is wrong is said before
+// it is kept, the token stays out of settings, and kernels are then measured there.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';

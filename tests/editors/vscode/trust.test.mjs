@@ -1,4 +1,5 @@
-// In a workspace that is not trusted kernels are analyzed and nothing is run; trusting it is enough to go on.
+// In a workspace that is not trusted kernels are analyzed and nothing is run; trusting it is enough
+// to go on.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -3,7 +3,8 @@
 
 usage: python3 tests/runner/capture/gpu_test.py FOLDER_WITH_WARPWRIGHT [--out FILE.json]
 
-Ends with 77 if there is no GPU or no nvcc. The file gets the nanoseconds of a launch with and without the recording, which no test judges.
+Ends with 77 if there is no GPU or no nvcc. The file gets the nanoseconds of a launch with and
+without the recording, which no test judges.
 """
 import argparse
 import collections

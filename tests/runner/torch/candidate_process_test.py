@@ -1,5 +1,6 @@
 """A candidate's process as its worker sees it, with the fake device's timer. Usage, as its candidates are
-started by a supervisor: runner_supervise FOLDER LIBRARY candidate_process_test.py FOLDER_OF_HOST_PY LIBRARY"""
+started by a supervisor: runner_supervise FOLDER LIBRARY candidate_process_test.py FOLDER_OF_HOST_PY
+LIBRARY"""
 
 import glob
 import os

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Other systems' modules, honest and cheating, through the runner on the CPU. Usage: candidates_test.py RUNNER [unittest's arguments]
 
-Each cheat must be refused, and for its own reason: a refusal for another would let its next variation through.
+Each cheat must be refused, and for its own reason: a refusal for another would let its next
+variation through.
 """
 
 import hashlib

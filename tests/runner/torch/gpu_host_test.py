@@ -1,5 +1,6 @@
 """The torch host of a GPU's worker: results handed on without copies, calls from Python, graphs. With a GPU all of it runs there, by a
-stream of torch's in place of the worker's; without one what needs none runs on the CPU. Usage: gpu_host_test.py FOLDER_OF_HOST_PY
+stream of torch's in place of the worker's; without one what needs none runs on the CPU. Usage:
+gpu_host_test.py FOLDER_OF_HOST_PY
 """
 
 import copy

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Torch tasks through the real runner: traced, verified, timed. Usage: worker_gpu_test.py RUNNER [unittest's arguments]
-On a machine without a GPU the same tasks go to the CPU worker where its torch is found, and what is said of times is omitted.
+On a machine without a GPU the same tasks go to the CPU worker where its torch is found, and what is
+said of times is omitted.
 """
 
 import contextlib

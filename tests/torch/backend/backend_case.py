@@ -1,6 +1,7 @@
 """What the tests of the backend share: a store of their own, and a case that counts graphs and calls of the operator.
 
-Importing it takes argv[1], the build's bin folder. Needs torch 2.6 or later (scripts/torch2-root.sh)."""
+Importing it takes argv[1], the build's bin folder. Needs torch 2.6 or later
+(scripts/torch2-root.sh)."""
 
 import os
 import sys

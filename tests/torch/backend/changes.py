@@ -1,7 +1,8 @@
 """The states of a compiled module that states.py compares: modes, layouts of inputs, changes of the module, precision, sizes, training.
 
-A state's inputs and its context are functions of the trial. Those of a changed module change it before the call and most change it back;
-a later state then finds code that was compiled for the earlier ones.
+A state's inputs and its context are functions of the trial. Those of a changed module change it
+before the call and most change it back; a later state then finds code that was compiled for the
+earlier ones.
 """
 
 import contextlib

@@ -1,9 +1,10 @@
 """40 kinds of real modules with random weights: small ones, which states.py and training.py compile, and, after sizes("real"), one layer or
 block of each at the sizes of published models, which bench/backend compiles.
 
-A constructor returns the module and a function from a batch size to the arguments of a call, all keyword arguments. Modules come from
-transformers, torchvision and torch_geometric; where a library is absent, a graph network or a block of a diffusion model is plain PyTorch
-(plain_modules.py), and the others raise ImportError, which counts as skipped.
+A constructor returns the module and a function from a batch size to the arguments of a call, all
+keyword arguments. Modules come from transformers, torchvision and torch_geometric; where a library
+is absent, a graph network or a block of a diffusion model is plain PyTorch (plain_modules.py), and
+the others raise ImportError, which counts as skipped.
 """
 
 import dataclasses

@@ -3,9 +3,11 @@
 
 usage: python3 operators.py BIN [--device cuda] [--only add,nn.functional.] [--samples 3] [--jobs 8] [--seconds 540] [--out ROWS.jsonl] [--plant]
 
-An operator's result is scaled and shifted behind it, so that a region forms around it. Each sample is compared with eager PyTorch; where they
-differ plain Inductor decides: what it gets wrong or refuses alike is counted apart. Random operators are omitted, as Inductor draws other
-numbers than eager. --plant makes the results of exchanged regions wrong, which has to be found. Exit code 1: something was wrong.
+An operator's result is scaled and shifted behind it, so that a region forms around it. Each sample
+is compared with eager PyTorch; where they differ plain Inductor decides: what it gets wrong or
+refuses alike is counted apart. Random operators are omitted, as Inductor draws other numbers than
+eager. --plant makes the results of exchanged regions wrong, which has to be found. Exit code 1:
+something was wrong.
 """
 
 import argparse

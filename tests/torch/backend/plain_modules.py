@@ -1,6 +1,7 @@
 """Modules in plain PyTorch: blocks of networks whose library may be absent, written as that library computes them.
 
-Default arguments give the small sizes that tests compile. modules.py gives the real ones, and says with which inputs each class is called.
+Default arguments give the small sizes that tests compile. modules.py gives the real ones, and says
+with which inputs each class is called.
 """
 
 import torch

@@ -8,10 +8,11 @@ BIN is the build's bin folder. By default each legal region goes through the ope
 --store, plans of that folder are used instead. A module is compiled once and its states follow one another: modes, layouts of inputs,
 changes of the compiled module, precision, sizes, training.
 
-A value is right where its error against float64 is at most 4 times eager's own, or 4 times plain Inductor's: Inductor's deviations are not
-ours, and are counted apart ("as inductor"). Plain Inductor is only compiled where eager alone does not settle it. Strides, data types and
-which outputs share memory are compared as well. --plant makes the operator's results slightly wrong, which has to be found.
-Exit code 1: something was wrong.
+A value is right where its error against float64 is at most 4 times eager's own, or 4 times plain
+Inductor's: Inductor's deviations are not ours, and are counted apart ("as inductor"). Plain
+Inductor is only compiled where eager alone does not settle it. Strides, data types and which
+outputs share memory are compared as well. --plant makes the operator's results slightly wrong,
+which has to be found. Exit code 1: something was wrong.
 """
 
 import argparse

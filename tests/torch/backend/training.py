@@ -3,10 +3,12 @@
 
 usage: python3 training.py BIN [--device cuda] [--only bert,swin] [--steps 50] [--jobs 2] [--out ROWS.jsonl] [--store FOLDER] [--plant]
 
-Masks of dropout are drawn as in eager mode (fallback_random) from the same seed in each step. After the last step every parameter and every
-running statistic is compared: its distance from float64's is at most 4 times eager's, or where float64 draws other masks, its distance from
-eager's is small. Where it is not, plain Inductor is trained too: what is no further from eager than its own result counts "as inductor".
-How far training moved is printed, so that a comparison of models that learned nothing is seen. Exit code 1: something was wrong.
+Masks of dropout are drawn as in eager mode (fallback_random) from the same seed in each step. After
+the last step every parameter and every running statistic is compared: its distance from float64's
+is at most 4 times eager's, or where float64 draws other masks, its distance from eager's is small.
+Where it is not, plain Inductor is trained too: what is no further from eager than its own result
+counts "as inductor". How far training moved is printed, so that a comparison of models that learned
+nothing is seen. Exit code 1: something was wrong.
 """
 
 import argparse

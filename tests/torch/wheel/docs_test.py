@@ -1,9 +1,10 @@
 """Runs the commands of docs/pytorch.md as they are written: its bash blocks, then its Python blocks, in the order of the text.
 
-They run in a fresh Python (fresh_python.py) in a folder that has the wheel as build/packages/, each block in a separate process, so a
-block stands for a program. Python blocks get the `model` and `inputs` that the text leaves to its reader. A block of another language, or
-one whose opening line says more than the language (```python needs a GPU), does not run; it is listed with the reason.
-argv[1]: the folder with the wheel; argv[2]: the build's bin folder, for the CPU worker.
+They run in a fresh Python (fresh_python.py) in a folder that has the wheel as build/packages/, each
+block in a separate process, so a block stands for a program. Python blocks get the `model` and
+`inputs` that the text leaves to its reader. A block of another language, or one whose opening line
+says more than the language
+(```python needs a GPU), does not run; it is listed with the reason. argv[1]: the folder with the wheel; argv[2]: the build's bin folder, for the CPU worker.
 """
 
 import pathlib

@@ -1,4 +1,5 @@
-// The sources that scenarios open: the project's own examples, made small enough for the CPU backend.
+// The sources that scenarios open: the project's own examples, made small enough for the CPU
+// backend.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

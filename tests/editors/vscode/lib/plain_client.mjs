@@ -1,5 +1,5 @@
-// Packs plain clients of other language servers, to stand next to ours as those of the marketplace would, which no package registry in
-// reach has; with the tools of editors/vscode.
+// Packs plain clients of other language servers, to stand next to ours as those of the marketplace
+// would, which no package registry in reach has; with the tools of editors/vscode.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
