@@ -41,7 +41,7 @@ Json trajectory(const std::string &content, const Measured &measured, const Json
             {"prompt_hash", "p"},
             {"content", content},
             {"messages", Json::array({Json{{"role", "user"}, {"content", "faster"}}})},
-            {"hashes", {{"source", "s"}}},
+            {"hashes", {{"source", "0123456789abcdef"}}},
             {"verdict", to_json(measured)}};
   line.update(more);
   return line;
@@ -174,7 +174,7 @@ TEST_CASE("an export leaves out other splits, host code, excluded sources and an
   for (const Json &line : {trajectory("a", timed(2, 2), {{"split", "held-out"}}),
                            trajectory("a", timed(2, 2), {{"host_code", true}}), unmeasured})
     CHECK(has(exported({line}), "no example"));
-  CHECK(has(exported({trajectory("a", timed(2, 2))}, {.excluded = "s level1/a.py\n"}), "no example"));
+  CHECK(has(exported({trajectory("a", timed(2, 2))}, {.excluded = "0123456789abcdef level1/a.py\n"}), "no example"));
   CHECK(has(exported({Json{{"event", "step"}}}), "line 1 is no trajectory"));
 }
 

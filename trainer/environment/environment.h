@@ -54,7 +54,7 @@ public:
   /// environments refuse.
   virtual Result<Measured> judge(const model::Task & /*task*/, const model::Plan & /*plan*/,
                                  std::chrono::milliseconds /*timeout*/) {
-    return fail("this environment does not measure", "Use environment.mode = \"live\"");
+    return fail("this environment does not measure plans", "Use environment.mode = \"live\"");
   }
   /// A state's plan as JSON, for policies that read code. Errors: as state(); recorded environments have no plans.
   virtual Result<nlohmann::json> plan(const TrainingTask & /*task*/, const Moves & /*moves*/) {
