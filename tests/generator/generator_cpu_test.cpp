@@ -174,7 +174,7 @@ int main() {
        {{"thread_tile(axis=x,factor=2)"},
         {"thread_tile(axis=y,factor=4)"},
         {"thread_tile(axis=y,factor=4)", "thread_tile(axis=x,factor=2)"},
-        {"constant_arguments(k=19,n=70)"}}},
+        {"constant_arguments(k=19)"}}},
       {R"cuda(
 struct Ray { float x, y; };
 __device__ float weight(float a, float b) { return a > b ? a - b : b; }

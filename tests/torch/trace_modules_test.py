@@ -251,7 +251,7 @@ class Refusals(TraceCase):
         self.refused("import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x", "no function get_inputs")
         self.refused(source("x.undefined()"), "undefined")
         self.refused(source("None"), "no tensor")
-        self.refused(source("x, 'text'"), "no tensor")
+        self.refused(source("x, 'text'"), "other than a tensor")
         self.refused(source("3.0"), "no tensor")
         self.refused(source("torch.fft.fft(x)"), "complex64")
 

@@ -26,7 +26,8 @@ struct TiledAxis {
   int axis = 0;
   const clang::VarDecl *index = nullptr;
   const clang::Stmt *declaration = nullptr;
-  std::vector<const clang::Stmt *> rest;   ///< statements behind the declaration
+  std::vector<const clang::Stmt *> shared; ///< declarations behind it that are the same for all elements
+  std::vector<const clang::Stmt *> rest;   ///< statements behind them
   std::vector<const clang::Stmt *> before; ///< those of them before and between the bounds checks
   /// Bounds checks, and whether they are true for elements that exist.
   std::vector<std::pair<const clang::Expr *, bool>> checks;
@@ -47,29 +48,59 @@ bool is_return(const clang::Stmt *statement) {
   return statements.size() == 1 && llvm::isa<clang::ReturnStmt>(statements.front());
 }
 
+/// Takes the leading declarations that do not depend on the index out of the rest.
+void take_shared(TiledAxis &tiled) {
+  const source::LaneVariables lanes(tiled.index, tiled.rest);
+  const auto is_shared = [&](const clang::Stmt *statement) {
+    return llvm::isa<clang::DeclStmt>(statement) && !lanes.differ_in(statement) &&
+           std::ranges::none_of(source::variables_of(statement),
+                                [&](const clang::VarDecl *one) { return lanes.contains(one); });
+  };
+  const auto end = std::ranges::find_if_not(tiled.rest, is_shared);
+  tiled.shared.assign(tiled.rest.begin(), end);
+  tiled.rest.erase(tiled.rest.begin(), end);
+}
+
+bool is_return_branch(const clang::IfStmt *branch) {
+  return branch && is_return(branch->getThen()) && !branch->getElse();
+}
+
+/// True if the code compares the index with a bound.
+bool compares_index(const clang::Stmt *root, const clang::VarDecl *index) {
+  return std::ranges::any_of(
+      source::find_all<clang::BinaryOperator>(root), [&](const clang::BinaryOperator *binary) {
+        return binary->isRelationalOp() &&
+               (source::variable_of(source::strip_casts(binary->getLHS())) == index ||
+                source::variable_of(source::strip_casts(binary->getRHS())) == index ||
+                !source::uses_of(binary, index).empty());
+      });
+}
+
 /// Splits the statements behind the index. Errors: the reason why they cannot be tiled.
 Result<void> take_work(TiledAxis &tiled) {
   const source::LaneVariables lanes(tiled.index, tiled.rest);
+  bool is_bounded = false; // some check, or a value for one, compares the index with a bound
   std::size_t at = 0;
   for (; at < tiled.rest.size(); ++at) {
     const clang::Stmt *statement = tiled.rest[at];
     const auto *branch = dyn_cast<clang::IfStmt>(statement);
-    if (branch && is_return(branch->getThen()) && !branch->getElse() && lanes.differ_in(branch->getCond()))
+    if (is_return_branch(branch) && lanes.differ_in(branch->getCond()))
       tiled.checks.emplace_back(branch->getCond(), false);
-    else if (llvm::isa<clang::DeclStmt>(statement) ||
-             (branch && is_return(branch->getThen()) && !branch->getElse()))
-      tiled.before.push_back(statement);
+    else if (tiled.checks.empty() && (is_return_branch(branch) || (!branch && !source::has_effect(statement))))
+      tiled.before.push_back(statement); // what stands behind a check may read what only elements have
     else
       break;
+    is_bounded |= compares_index(statement, tiled.index);
   }
   tiled.work.assign(tiled.rest.begin() + static_cast<std::ptrdiff_t>(at), tiled.rest.end());
   if (tiled.checks.empty() && tiled.work.size() == 1)
     if (const auto *branch = dyn_cast<clang::IfStmt>(tiled.work.front());
-        branch && !branch->getElse() && lanes.differ_in(branch->getCond())) {
+        branch && lanes.differ_in(branch->getCond())) {
       tiled.checks.emplace_back(branch->getCond(), true);
       tiled.work = source::statements_of(branch->getThen());
+      is_bounded |= compares_index(branch->getCond(), tiled.index);
     }
-  if (tiled.checks.empty())
+  if (tiled.checks.empty() || !is_bounded)
     return fail("the global index has no bounds check");
   for (const clang::Stmt *statement : tiled.work)
     if (!source::find_all<clang::ReturnStmt>(statement).empty())
@@ -100,8 +131,9 @@ Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
         why = "the kernel uses its place in the grid apart from the index";
         continue;
       }
-      TiledAxis tiled{.axis = axis, .index = index, .declaration = body[i], .rest = {body.begin() + i + 1, body.end()},
+      TiledAxis tiled{.axis = axis, .index = index, .declaration = body[i], .shared = {}, .rest = {body.begin() + i + 1, body.end()},
                       .before = {}, .checks = {}, .work = {}};
+      take_shared(tiled);
       if (auto taken = take_work(tiled); !taken)
         why = taken.error().message;
       else
@@ -114,8 +146,7 @@ Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
 
 constexpr std::string_view kBody = R"cuda(const $type $first = blockIdx.$axis * blockDim.$axis * $factor + threadIdx.$axis;
 $type $i[$factor];
-$index
-$before
+$index$before
 bool $whole = true;
 $check
 if ($whole) {
@@ -146,6 +177,13 @@ Result<source::Edits> tile_edits(const source::KernelSource &source, const Tiled
   checked.insert(checked.end(), tiled.work.begin(), tiled.work.end());
   const source::LaneVariables variables(tiled.index, checked);
   source::LaneWriter writer(source, variables, lane, factor);
+  std::string shared;
+  for (const clang::Stmt *statement : tiled.shared) {
+    const auto begin = source.range_of(statement), whole = source.statement_range(statement);
+    if (!begin || !whole)
+      return fail("a declaration comes from a macro");
+    shared += source.in_levels(source.text_of(Range{begin->begin, whole->end})) + "\n";
+  }
   writer.declare(tiled.index);
   auto before = writer.write(tiled.before);
   if (!before)
@@ -176,7 +214,7 @@ Result<source::Edits> tile_edits(const source::KernelSource &source, const Tiled
     return std::unexpected(rest.error());
   const std::string first_name = source::fresh_name("first", known);
   const std::string axis(1, kAxes[static_cast<std::size_t>(tiled.axis)]);
-  const std::string text = source::render(
+  const std::string text = shared + source::render(
       kBody,
       {{"type", source.type_name(tiled.index->getType())},
        {"axis", axis},
@@ -186,7 +224,7 @@ Result<source::Edits> tile_edits(const source::KernelSource &source, const Tiled
        {"lane", lane},
        {"whole", whole},
        {"index", writer.for_lanes(name + "[" + lane + "] = " + first_name + " + " + lane + " * blockDim." + axis + ";")},
-       {"before", *before},
+       {"before", before->empty() ? "" : "\n" + *before},
        {"check", check},
        {"work", source::deepen(*work, "  ")},
        {"rest", source::deepen(*rest, "    ")}},
@@ -195,7 +233,8 @@ Result<source::Edits> tile_edits(const source::KernelSource &source, const Tiled
       source::indent(text, source.body_indent(), source.indent_step()));
   source::Edits edits{{{declared->begin, last->end}, all.substr(all.find_first_not_of(" \t"))}};
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const source::LaunchShape &grid = source::LaunchSite(source, launch).grid();
+    const source::LaunchSite site(source, launch);
+    const source::LaunchShape &grid = site.grid();
     source::add_edits(edits, grid.replace(tiled.axis, source::ceil_div_text(grid.text(tiled.axis), factor)));
   }
   return edits;

@@ -282,7 +282,7 @@ Result<std::string> LaneWriter::write(const clang::Stmt *statement) {
       return fail("the body of a loop comes from a macro");
     ++shared_loops_;
     return write_nested(pragmas_above(source_, whole.begin) +
-                            std::string(trimmed(source_.text_of(Range{whole.begin, body_range->begin}))),
+                            without_trailing_space(source_.text_of(Range{whole.begin, body_range->begin})),
                         body);
   }
   if (const auto *branch = dyn_cast<clang::IfStmt>(inner);

@@ -181,7 +181,7 @@ TEST_CASE("leaves and opaque nodes state their types") {
   check_bad("%y: f32[2] = constant {values=\"[a, b]\"}", "not a JSON list");
   check_bad("%y: f32[2] = constant {value=1.0}", "gives float32[]");
   check_bad("%y: f32[] = constant", "a value or values");
-  check_bad("%y: f32[4] = aten(%m) {target=\"rm\", arguments=\"[]\"}", "no ATen operator");
+  check_bad("%y: f32[4] = aten(%m) {target=\"rm\", arguments=\"[]\"}", "not an ATen operator");
   check_bad("%y: f32[4] = aten(%m) {target=\"aten::sum\", arguments=\"[{\\\"tensor\\\": 1}]\"}",
             "names an operand that it does not have");
   check_bad("%y: f32[4] = aten(%m) {target=\"aten::sum\", arguments=\"[\"}", "a JSON list");
