@@ -232,7 +232,7 @@ FileFacts scanned_facts(const SourceFile &file, const Error &reason) {
   facts.diagnostics.push_back(
       {.rule = kNotAnalysedRule,
        .severity = Severity::Warning,
-       .message = "Warpwright could not analyse this file, and knows only the names of its "
+       .message = "Warpwright could not analyze this file, and knows only the names of its "
                   "kernels and launches: " +
                   describe(reason),
        .line = 1,

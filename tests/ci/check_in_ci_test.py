@@ -56,7 +56,7 @@ class Repository:
         with open(os.path.join(self.folder, "square.cu"), "w") as file:
             file.write(SOURCE % time_ns)
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", "Change")
+        self.git("commit", "-q", "--allow-empty", "-m", "Change")
 
     def bash(self, script, **variables):
         environment = {**os.environ, "WARPWRIGHT_CPU_WORKER": FAKE_WORKER, "WARPWRIGHT_FAKE_WORKER": "measure", **variables}

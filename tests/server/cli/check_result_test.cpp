@@ -138,7 +138,7 @@ TEST_CASE("JUnit and Markdown escape what code and paths may hold") {
   const std::string markdown = check_markdown(sample());
   CAPTURE(markdown);
   CHECK(markdown.starts_with("<!-- warpwright-check -->\n### Warpwright: something is worse\n"));
-  CHECK(markdown.contains("| :x: | src/softmax.cu **softmax** | 80.1 us -> 97.4 us, 1.22x slower \\[1.20, 1.23\\] | SLOWER"));
+  CHECK(markdown.contains("| :x: | src/softmax.cu **softmax** | 80.1 us -\\> 97.4 us, 1.22x slower \\[1.20, 1.23\\] | SLOWER"));
   CHECK(markdown.contains("src/a b\\|c.cu **hist**"));
   CHECK(markdown.contains("parameter \\`bins\\` is new"));
 }
