@@ -59,7 +59,8 @@ struct Session {
     environment.push_back("XDG_STATE_HOME=" + folder.path.string());
     client.start({WARPWRIGHT_BINARY_DIR "/warpwright", "lsp"}, {.environment = environment});
     client.configuration = {{"device", "cpu"}, {"maxVariants", 2}, {"budget", "60s"}};
-    client.configuration.update(settings);
+    if (settings.is_object())
+      client.configuration.update(settings);
     Json capabilities = LspClient::capabilities();
     capabilities["textDocument"]["codeAction"]["disabledSupport"] = true;
     client.initialize(capabilities);
@@ -221,7 +222,10 @@ TEST_CASE("a plan that the file cannot say is shown with the reason and its sour
   CHECK(has(action.at("disabled").at("reason"), "additional buffers"));
   const std::string hover = session.hover();
   CHECK(has(hover, "Verified but not to be applied: rewrite("));
-  CHECK(has(hover, "__global__ void quick("));
+  const auto page = session.client.request(
+      "workspace/textDocumentContent", {{"uri", "warpwright:/details/scale.md?" + session.uri}});
+  REQUIRE(page);
+  CHECK(has(page->at("text"), "__global__ void quick("));
 }
 
 TEST_CASE("the policy's process killed in the middle costs its advice, not the optimization") {

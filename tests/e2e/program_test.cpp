@@ -146,7 +146,7 @@ TEST_CASE("an edit with which the program fails is found, and the others are kep
   const Project project;
   // The check refuses each change of the launch of `shift`, as a program with a hidden dependency would.
   const CapturedRun ran = project.optimize(
-      {"--apply=checked", "--check",
+      {"--policy", "search", "--apply=checked", "--check",
        "grep -qF 'shift<<<(n + 255) / 256, 256>>>' main.cu && grep -q checksum \"$WARPWRIGHT_STDOUT\""});
   INFO(ran.errors);
   INFO(ran.output);
