@@ -252,7 +252,7 @@ class Refusals(TraceCase):
         self.refused(source("x.undefined()"), "undefined")
         self.refused(source("None"), "no tensor")
         self.refused(source("x, 'text'"), "other than a tensor")
-        self.refused(source("3.0"), "no tensor")
+        self.refused(source("3.0"), "other than a tensor")
         self.refused(source("torch.fft.fft(x)"), "complex64")
 
     def test_autocast(self):

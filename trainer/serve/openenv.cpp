@@ -19,8 +19,7 @@ constexpr const char *kDescription =
 Json metadata() {
   return {{"name", kName},
           {"description", kDescription},
-          {"version", version()},
-          {"documentation_url", "https://warpwright.dev/docs/environment"}};
+          {"version", version()}};
 }
 
 /// As much of an OpenAPI document as OpenEnv's validator reads, with the schemas.

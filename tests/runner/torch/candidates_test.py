@@ -188,7 +188,7 @@ class Candidates(cpu.Case):
             self.refuse("crash", "Error", f"import os\n{attempt}\n{RIGHT}")
 
     def test_answers_forged_on_the_protocol_s_descriptor(self):
-        self.refuse("suspected_cheat", "no answer",
+        self.refuse("suspected_cheat", "an invalid message",
                     "import os\nfor number in range(3, 64):\n    try: os.write(number, b'{\"id\": 1, \"result\": null}\\n')\n    except OSError: pass\n"
                     + RIGHT)
 
