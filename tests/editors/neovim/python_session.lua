@@ -17,7 +17,7 @@ t.session(function()
   t.wait('progress', 120, function() return require('warpwright').statusline():match('Model') end)
   t.wait('an outcome', 240, function() return t.message('^Warpwright: Model: %d+ of %d+') or t.message('ailed') end)
   t.say('outcome', t.message('^Warpwright: Model: %d+ of %d+') or vim.inspect(t.messages))
-  t.wait('lens after', 30, function() return t.lenses(bufnr):match('apply$') end)
+  t.wait('lens after', 30, function() return t.lenses(bufnr):match('Apply') end)
   t.say('lens after', t.lenses(bufnr))
   t.expect('hover after', t.hover(), 'No GPU measured these')
 
