@@ -41,7 +41,7 @@ local function optimize(bufnr, name)
   t.say('outcome', outcome.result)
   assert(outcome.result.verified > 0, 'nothing was verified')
   if not device then assert(type(outcome.result.best) == 'table' and outcome.result.best.low > 1, 'nothing was measured as faster') end
-  t.wait('lens', 30, function() return t.lenses(bufnr):match('apply$') end)
+  t.wait('lens', 30, function() return t.lenses(bufnr):match('Apply') end)
   t.say('lens', vim.trim(t.lenses(bufnr)))
 end
 
