@@ -303,7 +303,7 @@ class Choices(Case):
 
     def test_a_value_that_an_option_does_not_take_is_answered_with_those_that_it_takes(self):
         for text, option in (("search is 'later', and takes 'off', 'queue', 'background', 'now'", {"search": "later"}),
-                             ("check is 'all', and takes a number of calls", {"check": "all"}), ("'soon' is no time", {"budget": "soon"})):
+                             ("check is 'all', and takes a number of calls", {"check": "all"}), ("'soon' is not a time", {"budget": "soon"})):
             with self.assertRaisesRegex(Exception, text):
                 self.compiled(nn.Linear(2, 2), **option)(torch.randn(1, 2))
 
@@ -356,7 +356,7 @@ class Choices(Case):
 
     def test_budgets(self):
         self.assertEqual([search.seconds_of(one) for one in (5, "90s", "10min", "1 h")], [5, 90, 600, 3600])
-        with self.assertRaisesRegex(ValueError, "no time"):
+        with self.assertRaisesRegex(ValueError, "not a time"):
             search.seconds_of("soon")
 
     def test_example_inputs_that_are_no_tuple(self):
