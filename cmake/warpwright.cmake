@@ -13,8 +13,7 @@ target_compile_options(warpwright_options INTERFACE
   -Wall -Wextra -Werror -Wno-missing-field-initializers -ffunction-sections -fdata-sections)
 # libstdc++ 12 marks its own std::get_temporary_buffer deprecated and calls it from std::stable_sort.
 target_compile_options(warpwright_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
-target_compile_definitions(warpwright_options INTERFACE
-  BOOST_ASIO_NO_DEPRECATED WARPWRIGHT_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(warpwright_options INTERFACE BOOST_ASIO_NO_DEPRECATED)
 target_link_options(warpwright_options INTERFACE -Wl,--gc-sections)
 find_program(WARPWRIGHT_LLD NAMES ld.lld-22 ld.lld)
 if(WARPWRIGHT_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
