@@ -10,7 +10,7 @@
 #   scripts/broker.sh stop DIR    stops it in order; data and ports are kept, so `start` goes on where it was
 #   scripts/broker.sh kill DIR    kill -9, as a crash would
 #
-# A node for production is set up as docs/fleet.md says: this one listens on loopback only.
+# A node for production is set up as docs/operate/fleet.md says: this one listens on loopback only.
 set -euo pipefail
 
 usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }

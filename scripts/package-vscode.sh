@@ -66,8 +66,9 @@ if [ -n "$bin" ]; then
   find server -name __pycache__ -prune -exec rm -rf {} +
   find server/bin/torch -name '*.so' -exec strip {} +
   cp "$root"/docs/*.md server/share/doc/warpwright
-  install -D -m 644 -t server/share/doc/warpwright/internals "$root"/docs/internals/*.md
-  install -D -m 644 -t server/share/doc/warpwright/rules "$root"/docs/rules/*.md
+  for folder in use operate internals rules; do
+    install -D -m 644 -t "server/share/doc/warpwright/$folder" "$root/docs/$folder"/*.md
+  done
   install -D -m 644 -t server/share/warpwright "$bin"/../share/warpwright_runtime-*.whl
   for weights in policy.safetensors ranker.bin; do
     [ ! -f "$root/trainer/weights/$weights" ] || install -D -m 644 -t server/share/warpwright "$root/trainer/weights/$weights"

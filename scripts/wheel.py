@@ -82,7 +82,7 @@ def main(build, out):
             output_of("strip", path)
         information = place / f"warpwright-{version}.dist-info"
         information.mkdir()
-        description = (ROOT / "docs/pytorch.md").read_text()
+        description = (ROOT / "docs/use/pytorch.md").read_text()
         (information / "METADATA").write_text(METADATA.format(version=version, license=PROJECT["license"], description=description))
         (information / "WHEEL").write_text(WHEEL.format(platform=platform_tag(binaries, floor)))
         (information / "entry_points.txt").write_text(ENTRY_POINTS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/kernelbench.md from rows of KernelBench runs: tables.py FILE.json.xz
+"""The tables of docs/use/kernelbench.md from rows of KernelBench runs: tables.py FILE.json.xz
 tables.py FILE.json.xz --merge SET RESULTS.jsonl... first takes the newest verdict of each task from
 `--results` files into a set.
 

@@ -110,7 +110,7 @@ Error explain_no_kernels(const Input &input, const std::filesystem::path &path) 
           "Make the file compile first; flags come from compile_commands.json or .warpwright.toml"};
   if (analysis::is_host_cpp(path.string()))
     return {"no torch function in " + path.string(),
-            "One takes a torch::Tensor and returns tensors (docs/torch-cpp.md)"};
+            "One takes a torch::Tensor and returns tensors (docs/use/torch-cpp.md)"};
   if (analysis::is_python(path.string())) {
     const auto &found = input.facts.diagnostics;
     return {found.empty() ? "no torch module in " + path.string() : found.front().message,

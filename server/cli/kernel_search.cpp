@@ -57,8 +57,8 @@ void describe_missing(const server::Snapshot &snapshot, const analysis::Kernel &
   }
   const bool is_cpp = module->language == "cpp";
   report.error = Error{"it is not known what a call of " + kernel.name + " is given",
-                       is_cpp ? "Say it in a comment above the function (docs/task-comments.md)"
-                              : "Say it in a comment above the class (docs/python.md)"};
+                       is_cpp ? "Say it in a comment above the function (docs/use/task-comments.md)"
+                              : "Say it in a comment above the class (docs/use/python.md)"};
   report.comment = kernel.task.comment;
   if (const auto edits = analysis::module_spec_edits(*snapshot.text, kernel.name);
       !is_cpp && edits && !edits->empty())

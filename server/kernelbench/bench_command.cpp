@@ -124,7 +124,7 @@ BenchPage page_of(const BenchCommand &command, const model::DeviceInfo &device,
                          "process, without the reference, the expected results "
                          "and the comparison. Their times are taken by the runner's timer inside "
                          "that process and compared with the clock of another process; "
-                         "docs/candidates.md describes the limits.");
+                         "docs/use/candidates.md describes the limits.");
   }
   for (const BenchResult &result : results)
     page.date = std::max(page.date, result.date);

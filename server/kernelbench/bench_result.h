@@ -63,7 +63,7 @@ struct BenchResult {
   std::vector<TriedVariant> variants;  ///< in the order of the trials
   bool constructor_only =
       false;              ///< host code that is wrong once other parameters are loaded into it
-  bool host_code = false; ///< another system's answer was judged: docs/candidates.md
+  bool host_code = false; ///< another system's answer was judged: docs/use/candidates.md
   /// True if the export's kernels answered every call; nullopt: it was not called.
   std::optional<bool> kernels_ran;
   std::string kernels; ///< number of calls, and the reasons of those that the own forward answered

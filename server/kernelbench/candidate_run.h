@@ -1,6 +1,6 @@
 // Judging of another system's answer to a benchmark task: trace, verification, and measurement against every baseline.
 //
-// The answer is host code and follows the same rules as our plans, with the exceptions in docs/candidates.md.
+// The answer is host code and follows the same rules as our plans, with the exceptions in docs/use/candidates.md.
 // Thread: blocks the caller; several may run at once.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The export of a verified plan, as `warpwright optimize FILE` writes it: its files, and its verification and
 // measurement as a user's program would run it.
 //
-// The runner loads the export in a process of its own (docs/candidates.md), with the plan file beside the class, and
+// The runner loads the export in a process of its own (docs/use/candidates.md), with the plan file beside the class, and
 // counts the calls that the kernels answer. Thread: blocks the caller; several may run at once.
 #pragma once
 

@@ -22,7 +22,7 @@ Outcome<ToolResult> explain_rule(const std::string &rule) {
   const bool is_name = !rule.empty() && rule.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string::npos;
   const std::string page = is_name ? server::find_docs_page("rules/" + rule + ".md") : "";
   if (page.empty())
-    return fail("there is no page of the rule " + rule, "Name a rule that analyze reported; see docs/rules.md");
+    return fail("there is no page of the rule " + rule, "Name a rule that analyze reported; see docs/use/rules.md");
   return ToolResult{{{"about", rule}, {"text", TRY(read_file(page))}}, "what the rule " + rule + " means", {}};
 }
 

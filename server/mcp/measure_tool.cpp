@@ -95,7 +95,7 @@ Outcome<ToolResult> run_profile_tool(Workbench &bench, const ToolCall &call) {
   std::string message = verdict.message;
   if (!verdict.counters)
     message = "there are no counters" + (message.empty() ? "" : ": " + message) +
-              ". They need ncu on the runner's machine (docs/deep.md)";
+              ". They need ncu on the runner's machine (docs/use/deep.md)";
   return ToolResult{{{"kernel", subject.kernel},
                      {"counters", verdict.counters ? model::to_json(*verdict.counters) : Json()},
                      {"device", verdict.device.name},

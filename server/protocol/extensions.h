@@ -1,5 +1,5 @@
-// Requests beyond the specification, all named `warpwright/...`. docs/editors.md describes them for
-// authors of clients.
+// Requests beyond the specification, all named `warpwright/...`. docs/use/editors.md
+// describes them for authors of clients.
 //
 // Clients may ignore these requests. They serve views without a request in the protocol: the list
 // of kernels, the text of a variant for a diff, the state of the runner, a report. Thread: values,

@@ -1,4 +1,4 @@
-// The reference of .warpwright.toml, docs/config.md: its table is that of the keys. A failure
+// The reference of .warpwright.toml, docs/use/config.md: its table is that of the keys. A failure
 // prints the table. Thread: one.
 #include "analysis/config/project_config.h"
 #include "support/files.h"
@@ -18,9 +18,9 @@ std::string table() {
 } // namespace
 
 TEST_CASE("the reference page has the table of the keys") {
-  const auto page = read_file(WARPWRIGHT_SOURCE_DIR "/docs/config.md");
+  const auto page = read_file(WARPWRIGHT_SOURCE_DIR "/docs/use/config.md");
   REQUIRE(page.has_value());
-  CHECK_MESSAGE(page->contains(table()), "docs/config.md should have this table:\n" << table());
+  CHECK_MESSAGE(page->contains(table()), "docs/use/config.md should have this table:\n" << table());
 }
 
 TEST_CASE("the example of each key is a configuration that is understood") {

@@ -69,7 +69,7 @@ class Documents(unittest.TestCase):
     def test_they_show_what_was_measured(self):
         lines = [line for line in printed(ROWS).splitlines() if line.startswith("|")]
         self.assertGreater(len(lines), 10)
-        shown = set(read("docs", "kernelbench.md").splitlines())
+        shown = set(read("docs", "use", "kernelbench.md").splitlines())
         for line in lines:
             self.assertIn(line, shown)
 

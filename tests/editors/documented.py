@@ -1,4 +1,4 @@
-"""Configurations of editors as docs/editors.md has them, so that the tests run what users copy."""
+"""Configurations of editors as docs/use/editors.md has them, so that the tests run what users copy."""
 import pathlib
 import re
 
@@ -7,9 +7,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def block(editor, language):
     """The first block of code in `language` below the paragraph that starts with **EDITOR."""
-    page = (ROOT / "docs/editors.md").read_text()
+    page = (ROOT / "docs/use/editors.md").read_text()
     found = re.search(rf"^\*\*{re.escape(editor)}.*?^```{language}\n(.*?)^```", page, re.S | re.M)
-    assert found, f"docs/editors.md has no configuration of {editor}"
+    assert found, f"docs/use/editors.md has no configuration of {editor}"
     return found.group(1)
 
 

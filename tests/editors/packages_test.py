@@ -66,7 +66,7 @@ class Packages(unittest.TestCase):
         tasks = self.run_there(prefix, prefix / "lib/warpwright/warpwright-collect", "tasks")
         self.assertIn("softmax/", tasks)
         self.assertTrue((prefix / "share/warpwright/tasks/softmax/family.toml").exists())
-        self.assertTrue((prefix / "share/warpwright/docs/rules.md").exists())
+        self.assertTrue((prefix / "share/warpwright/docs/use/rules.md").exists())
         self.assertTrue((prefix / "share/warpwright/skills/warpwright/SKILL.md").exists())
         self.check_licenses(prefix / "share/warpwright")
 

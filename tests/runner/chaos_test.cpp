@@ -76,7 +76,7 @@ public:
     for (std::size_t i = 0; i < kRunners; ++i)
       start_runner(i);
     const std::string fleet = broker_->url() + "&session=chaos";
-    // With the session, so that its queue is older than a second: see docs/fleet.md, "Limits".
+    // With the session, so that its queue is older than a second: see docs/operate/fleet.md, "Limits".
     await_devices(*testing::connect_to(fleet), kRunners);
     clients_.push_back({"fleet", fleet + "&patience=600", {}});
     for (std::size_t i = 0; i < kRunners; ++i) {

@@ -120,7 +120,7 @@ class Pages(unittest.TestCase):
         self.assertLessEqual(len(documents()["README.md"].splitlines()), 120)
 
     def test_the_readme_leads_to_every_page_of_docs(self):
-        pages = [name for name in documents() if re.match(r"docs/(internals/)?[^/]+$", name)]
+        pages = [name for name in documents() if re.match(r"docs/((use|operate|internals)/)?[^/]+$", name)]
         self.assertGreater(len(pages), 30)
         for page in pages:
             self.assertIn(f"]({page})", documents()["README.md"])

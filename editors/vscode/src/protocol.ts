@@ -1,5 +1,5 @@
-// The server's requests beyond the Language Server Protocol, as docs/editors.md describes them, and
-// its commands.
+// The server's commands, and its requests beyond the Language Server Protocol.
+// docs/use/editors.md describes both.
 import { NotificationType, Range, RequestType } from 'vscode-languageclient';
 
 /** Names a kernel of a document; what lenses and actions carry and commands take. */

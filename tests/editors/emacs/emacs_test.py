@@ -1,4 +1,4 @@
-"""A real Emacs in batch mode with Eglot and the configuration of docs/editors.md, against the real
+"""A real Emacs in batch mode with Eglot and the configuration of docs/use/editors.md, against the real
 server on the CPU backend.
 
 Skipped, with the reason, without an Emacs that has Eglot: Emacs 29, or Debian's elpa-eglot

@@ -1,4 +1,4 @@
-"""A real Helix in tmux with the configuration of docs/editors.md, against the real server: its
+"""A real Helix in tmux with the configuration of docs/use/editors.md, against the real server: its
 hover and its menu of code actions.
 
 Skipped, with the reason, without hx (Debian 13's package, or $WARPWRIGHT_HELIX) or tmux.

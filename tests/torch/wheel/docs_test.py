@@ -1,4 +1,4 @@
-"""Runs the commands of docs/pytorch.md as they are written: its bash blocks, then its Python blocks, in the order of the text.
+"""Runs the commands of docs/use/pytorch.md as they are written: its bash blocks, then its Python blocks, in the order of the text.
 
 They run in a fresh Python (fresh_python.py) in a folder that has the wheel as build/packages/, each
 block in a separate process, so a block stands for a program. Python blocks get the `model` and
@@ -16,7 +16,7 @@ import unittest
 from fresh_python import FreshPython
 
 WHEELS, BIN = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
-DOCUMENT = pathlib.Path(__file__).resolve().parents[3] / "docs/pytorch.md"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[3] / "docs/use/pytorch.md"
 GIVEN = """
 import torch as _torch
 
