@@ -1,4 +1,5 @@
-"""Numbers that occur in several documents agree with their source, and links lead to pages and headings that exist.
+"""Numbers that occur in several documents agree with their source, links lead to pages and headings that exist,
+and commands name subcommands and options of the programs.
 
 A fact is a pattern and the values of its groups, computed from bench/results or from the code. Each
 match in each document must have these values, so a document that is added or edited cannot state
@@ -139,6 +140,28 @@ class Pages(unittest.TestCase):
                     page = str(file.resolve().relative_to(ROOT))
                     if fragment and page in anchors:
                         self.assertIn(fragment, anchors[page])
+
+
+class Commands(unittest.TestCase):
+    def test_programs_have_the_subcommands_and_options_that_documents_show(self):
+        sources = "".join(path.read_text() for folder in ("server", "runner", "trainer") for path in sorted((ROOT / folder).rglob("*.cpp")))
+        found = [(name, line) for name, text in documents().items() for line in commands(text)]
+        self.assertGreater(len(found), 80)
+        for name, line in found:
+            words = line.partition(" -- ")[0].partition("#")[0].split()
+            with self.subTest(f"{name}: {line}"):
+                if re.fullmatch(r"[a-z-]+", words[1]):
+                    self.assertIn(f'"{words[1]}"', sources)
+                for option in re.findall(r"(?<![\w'-])--[a-z][a-z-]*", " ".join(words)):
+                    self.assertRegex(sources, rf'[",]{option}[",{{]')
+
+
+def commands(text):
+    """Lines of code blocks that start one of our programs."""
+    for block in re.findall(r"(?ms)^ *```(?:sh|console)\n(.*?)^ *```$", text):
+        for line in re.sub(r"\\\n *", "", block).split("\n"):
+            if match := re.match(r"(?:\$ )?(warpwright(?:-runner|-train|-collect)? .*)", line.strip()):
+                yield match[1]
 
 
 def without_fences(text):
