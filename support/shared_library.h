@@ -37,6 +37,13 @@ public:
   Function *find(const char *symbol) const {
     return reinterpret_cast<Function *>(dlsym(handle_, symbol));
   }
+  /// Sets a pointer to a function of the library; null if it lacks the function or is not open.
+  /// @return whether the function was found
+  template <class Function>
+  bool bind(Function *&function, const char *symbol) const {
+    function = is_open() ? find<Function>(symbol) : nullptr;
+    return function != nullptr;
+  }
 
 private:
   void *handle_ = nullptr;

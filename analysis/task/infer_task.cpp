@@ -10,7 +10,7 @@
 #include "analysis/task/captured_values.h"
 #include "analysis/task/check_sizes.h"
 #include "analysis/task/launch_draft.h"
-#include "analysis/task/size_probe.h"
+#include "analysis/task/task_work.h"
 #include "analysis/unit_tasks.h"
 #include "support/model/json.h"
 
@@ -50,8 +50,10 @@ public:
     else
       ask_for_extents();
     task.reference.source = slice_;
-    task.reference.options = {"-std=c++17"};
+    task.reference.options = unit_.compile_options();
     task.reference.steps.emplace_back(draft_.step);
+    if (result_.missing.empty() && task.buffers.empty())
+      miss("output", "The kernel takes no buffer. What would show that a variant computes the same?");
     if (result_.missing.empty())
       finish();
     result_.inferred = result_.missing.empty();
@@ -214,7 +216,7 @@ private:
     result_.task.check_sizes = spec_.check_sizes.empty()
                                    ? choose_check_sizes(prober, draft_, result_.task.sizes, extents)
                                    : completed_checks();
-    describe_work(prober);
+    result_.task.work = work_of(result_.task, facts_.pattern == "matmul", prober, probes_);
   }
 
   /// Checks with all sizes: a size that a check does not name keeps its measured value.
@@ -279,12 +281,6 @@ private:
     return found;
   }
 
-  bool covers(const std::optional<symbolic::Interval> &range, const model::Buffer &buffer) const {
-    const auto extent = buffer.extent.evaluate(result_.task.sizes);
-    return range && extent && range->low <= 0 &&
-           range->high >= *extent * static_cast<std::int64_t>(model::size_bytes(buffer.dtype)) - 1;
-  }
-
   Direction direction_of(const DraftBuffer &draft, const BufferUse &use,
                          const model::Buffer &buffer, bool escaped) {
     const auto parameter = std::ranges::find(facts_.parameters, draft.name, &Parameter::name);
@@ -292,7 +288,7 @@ private:
     if (!use.is_written && !(escaped && !is_const))
       return Direction::In;
     const bool needs_fill =
-        use.is_read || use.is_atomic || use.is_uncertain_write || !covers(use.written, buffer);
+        use.is_read || use.is_atomic || use.is_uncertain_write || !covers(use.written, buffer, result_.task.sizes);
     const auto given = spec_.fills.find(draft.name);
     const std::optional<int> fill =
         given != spec_.fills.end() ? std::optional(given->second) : draft.fill;
@@ -396,33 +392,7 @@ private:
     return given != spec_.buffers.end() && given->second.distribution;
   }
 
-  // ---- tolerance and work
-
-  void describe_work(const SizeProbe &prober) {
-    std::string bytes;
-    for (const model::Buffer &buffer : result_.task.buffers) {
-      const auto use = measured_->uses.find(buffer.name);
-      if (use == measured_->uses.end())
-        continue;
-      const int times = (use->second.is_read && covers(use->second.read, buffer)) +
-                        (use->second.is_written && covers(use->second.written, buffer));
-      if (times == 0)
-        continue;
-      bytes += (bytes.empty() ? "" : " + ") + ("(" + buffer.extent.text() + ") * ") +
-               std::to_string(times * static_cast<int>(model::size_bytes(buffer.dtype)));
-    }
-    if (const auto parsed = symbolic::Expression::parse(bytes); parsed && !bytes.empty())
-      result_.task.work.bytes = *parsed;
-    if (facts_.pattern != "matmul")
-      return;
-    const auto depth = prober.explain(
-        probes_, [](const Probe &probe) { return std::optional(probe.ranges.reduction_length); });
-    for (const model::Buffer &buffer : result_.task.buffers)
-      if (buffer.direction != Direction::In && depth)
-        if (const auto parsed = symbolic::Expression::parse("2 * (" + buffer.extent.text() +
-                                                            ") * (" + depth->text() + ")"))
-          result_.task.work.flops = *parsed;
-  }
+  // ---- tolerance
 
   void finish() {
     model::Task &task = result_.task;

@@ -13,8 +13,6 @@ constexpr std::uint64_t kMostOfBuffer = 64 << 20, kMostOfRun = 2ull << 30;
 constexpr std::chrono::seconds kLongestWait{2};
 constexpr cuda::Status kNotReady = 600; ///< CUDA_ERROR_NOT_READY
 constexpr unsigned kNonBlocking = 1;    ///< CU_STREAM_NON_BLOCKING
-const auto kLegacyStream = reinterpret_cast<cuda::CUstream>(1);
-const auto kPerThreadStream = reinterpret_cast<cuda::CUstream>(2);
 
 std::string key_of(const std::string &kernel, const Dimensions &grid, const Dimensions &block) {
   std::string key = kernel;
@@ -24,31 +22,16 @@ std::string key_of(const std::string &kernel, const Dimensions &grid, const Dime
   return key;
 }
 
-/// Bytes from the pointer to the next one of the launch into the same allocation, which may be a
-/// block of a pool.
-std::uint64_t extent_of(const Pointer &pointer, const Launch &launch) {
-  std::uint64_t extent = pointer.extent_bytes;
-  for (const Parameter &parameter : *launch.parameters)
-    for (const Pointer &other : parameter.pointers)
-      if (other.allocation == pointer.allocation && other.offset > pointer.offset)
-        extent = std::min(extent, other.offset - pointer.offset);
-  return extent;
-}
-
 } // namespace
 
 ContentsReader::ContentsReader(std::vector<WantedLaunch> wanted, std::filesystem::path folder)
     : folder_(std::move(folder)), library_({"libcuda.so.1"}) {
   for (const WantedLaunch &one : wanted)
     runs_[key_of(one.kernel, one.grid, one.block)].wanted.push_back(one.run);
-  const auto bind = [&](auto &function, const char *symbol) {
-    using Function = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
-    function = library_.is_open() ? library_.find<Function>(symbol) : nullptr;
-  };
-  bind(stream_query_, "cuStreamQuery");
-  bind(create_stream_, "cuStreamCreate");
-  bind(destroy_stream_, "cuStreamDestroy_v2");
-  bind(copy_, "cuMemcpyAsync");
+  library_.bind(stream_query_, "cuStreamQuery");
+  library_.bind(create_stream_, "cuStreamCreate");
+  library_.bind(destroy_stream_, "cuStreamDestroy_v2");
+  library_.bind(copy_, "cuMemcpyAsync");
 }
 
 std::optional<WantedLaunch> ContentsReader::counted(const Launch &launch) {
@@ -92,9 +75,7 @@ void ContentsReader::look(const LaunchCall &call, const Launch &launch, bool is_
     return skip(what, "the launch is captured into a graph");
   if (!launch.parameters || !stream_query_ || !create_stream_ || !destroy_stream_ || !copy_)
     return skip(what, "the driver lacks a function");
-  const cuda::CUstream stream = call.config.stream   ? call.config.stream
-                                : call.per_thread ? kPerThreadStream
-                                                  : kLegacyStream;
+  const auto stream = DriverFacts::named_stream(call.config.stream, call.per_thread);
   if (const std::string problem = wait(stream); !problem.empty())
     return skip(what, problem);
   std::vector<std::uint64_t> bytes;

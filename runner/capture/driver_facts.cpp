@@ -29,21 +29,16 @@ constexpr cuda::Status kInvalidValue = 1;
 } // namespace
 
 DriverFacts::DriverFacts() : library_({"libcuda.so.1"}) {
-  const auto bind = [&](auto &function, const char *symbol) {
-    using Function = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
-    function = library_.is_open() ? library_.find<Function>(symbol) : nullptr;
-    return function != nullptr;
-  };
-  bind(kernel_parameter_info_, "cuKernelGetParamInfo");
-  if (!bind(parameter_info_, "cuFuncGetParamInfo"))
+  library_.bind(kernel_parameter_info_, "cuKernelGetParamInfo");
+  if (!library_.bind(parameter_info_, "cuFuncGetParamInfo"))
     missing_ = "cuFuncGetParamInfo (CUDA 12.4)";
-  if (!bind(pointer_attributes_, "cuPointerGetAttributes"))
+  if (!library_.bind(pointer_attributes_, "cuPointerGetAttributes"))
     missing_ = "cuPointerGetAttributes";
-  bind(stream_is_capturing_, "cuStreamIsCapturing");
-  bind(current_device_, "cuCtxGetDevice");
-  bind(device_name_, "cuDeviceGetName");
-  bind(device_attribute_, "cuDeviceGetAttribute");
-  bind(driver_version_, "cuDriverGetVersion");
+  library_.bind(stream_is_capturing_, "cuStreamIsCapturing");
+  library_.bind(current_device_, "cuCtxGetDevice");
+  library_.bind(device_name_, "cuDeviceGetName");
+  library_.bind(device_attribute_, "cuDeviceGetAttribute");
+  library_.bind(driver_version_, "cuDriverGetVersion");
 }
 
 /// Null: the function refuses the handle.
@@ -103,9 +98,12 @@ std::optional<Pointer> DriverFacts::pointer_at(std::uint64_t address) const {
                  .address = address};
 }
 
+cuda::CUstream DriverFacts::named_stream(cuda::CUstream stream, bool per_thread) {
+  return stream ? stream : per_thread ? kPerThreadStream : kLegacyStream;
+}
+
 bool DriverFacts::is_capturing(cuda::CUstream stream, bool per_thread) const {
-  if (!stream)
-    stream = per_thread ? kPerThreadStream : kLegacyStream;
+  stream = named_stream(stream, per_thread);
   int status = 0;
   // The legacy stream cannot be captured.
   return stream != kLegacyStream && stream_is_capturing_ &&

@@ -38,8 +38,10 @@ public:
   /// no memory that CUDA knows.
   std::optional<Pointer> pointer_at(std::uint64_t address) const;
 
-  /// Whether the stream is being captured into a CUDA graph.
+  /// The handle of a call's stream, also for 0.
   /// @param per_thread whether the call was one of those that take 0 as the thread's own stream
+  static cuda::CUstream named_stream(cuda::CUstream stream, bool per_thread);
+  /// Whether the stream is being captured into a CUDA graph. @param per_thread as in named_stream()
   bool is_capturing(cuda::CUstream stream, bool per_thread) const;
 
   /// The GPU of the current context; nullopt: there is none.

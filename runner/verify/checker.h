@@ -5,7 +5,7 @@
 #pragma once
 
 #include "runner/device/device.h"
-#include "runner/verify/element_math.h"
+#include "runner/verify/draw_math.h"
 #include "support/model/task.h"
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace warpwright::runner {
 
-/// Text of element_math.h and device_kernels.cu.
+/// Text of element_math.h, draw_math.h and device_kernels.cu.
 extern const char *const kDeviceKernels;
 
 /// Parameters for drawing a buffer's elements from one seed. `lower` and `upper` bound Integers.

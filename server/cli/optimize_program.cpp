@@ -69,7 +69,7 @@ private:
 
   Result<void> run_original();
   Result<program::RunTimes> record_original();
-  Result<void> look_at_contents();
+  Result<void> look_at_contents(const std::vector<capture::ProcessFolder> &processes);
   void optimize_kernels();
   void optimize_kernel_for(LaunchedKernel &kernel, std::chrono::milliseconds budget);
   Result<void> try_edits();
@@ -117,16 +117,21 @@ Result<void> ProgramOptimization::run_original() {
   return {};
 }
 
+struct Recorded {
+  std::vector<capture::ProcessFolder> processes;
+  program::RunTimes times;
+};
+
 /// Runs a tree with the capture library. @param wanted folder, as start_capture()
-/// @return the times, or why the run is of no use
-Result<program::RunTimes> recorded(program::ProgramTrial &trial, const std::string &tree, const std::string &wanted,
-                                   const capture::RunFacts &facts, std::string &folder) {
+/// @return what was recorded, or why the run is of no use
+Result<Recorded> recorded(program::ProgramTrial &trial, const std::string &tree, const std::string &wanted,
+                          const capture::RunFacts &facts, std::string &folder) {
   auto started = TRY(start_capture(wanted, facts));
   folder = started.folder.string();
   const program::ProgramRun ran = TRY(trial.run(tree, started.environment));
   TRY(end_capture(started, ran.output.status));
   std::vector<Error> problems;
-  const auto processes = read_processes(started.folder, problems);
+  auto processes = read_processes(started.folder, problems);
   for (const Error &problem : problems)
     print_error(problem);
   program::RunTimes times = program::times_of(processes);
@@ -136,7 +141,7 @@ Result<program::RunTimes> recorded(program::ProgramTrial &trial, const std::stri
     const std::string why = render_capture(processes, SharedLibrary({"libcuda.so.1"}).is_open());
     return fail("no kernel was recorded. " + why.substr(0, why.find_last_not_of(".\n") + 1));
   }
-  return times;
+  return Recorded{std::move(processes), std::move(times)};
 }
 
 /// The words of a command, for people and for the name of a capture.
@@ -149,18 +154,17 @@ Result<program::RunTimes> ProgramOptimization::record_original() {
   tell("Recording a run");
   const capture::RunFacts facts{
       .command = words_of(report_.run), .folder = folder_.string(), .started = {}, .status = std::nullopt};
-  const auto times = TRY(recorded(trial_, program::kOriginal, "", facts, report_.capture));
+  const auto [processes, times] = TRY(recorded(trial_, program::kOriginal, "", facts, report_.capture));
   report_.gpu_ns = times.gpu_ns();
   for (const program::KernelTime &kernel : times.kernels)
     launched_.insert(kernel.name);
-  if (const auto seen = look_at_contents(); !seen)
+  if (const auto seen = look_at_contents(processes); !seen)
     print_error(seen.error()); // the tasks' inputs are drawn without it
   return times;
 }
 
-Result<void> ProgramOptimization::look_at_contents() {
-  std::vector<Error> problems;
-  const auto wanted = launches_to_look_at(read_processes(report_.capture, problems));
+Result<void> ProgramOptimization::look_at_contents(const std::vector<capture::ProcessFolder> &processes) {
+  const auto wanted = launches_to_look_at(processes);
   if (wanted.empty())
     return {};
   tell("Running it again to see what its buffers hold");
@@ -254,21 +258,21 @@ std::optional<std::string> ProgramOptimization::why_it_fails(const program::Edit
 bool ProgramOptimization::drop_losses(program::EditSet &kept) {
   std::string folder;
   const capture::RunFacts facts{.command = words_of(report_.run), .folder = {}, .started = {}, .status = std::nullopt};
-  const auto times = recorded(trial_, program::kChanged, trial_.beside("changed-run").string(), facts, folder);
+  const auto changed = recorded(trial_, program::kChanged, trial_.beside("changed-run").string(), facts, folder);
   std::error_code error;
   if (!folder.empty())
     fs::remove_all(folder, error);
-  if (!times) {
-    report_.not_compared.push_back("GPU times of the changed program: " + times.error().message);
+  if (!changed) {
+    report_.not_compared.push_back("GPU times of the changed program: " + changed.error().message);
     return false;
   }
-  report_.changed_gpu_ns = times->gpu_ns();
+  report_.changed_gpu_ns = changed->times.gpu_ns();
   program::EditSet without;
   for (const std::size_t number : kept) {
     const ProgramEdit &edit = edits_[number];
     ProgramKernel &kernel = kernels_[edit.kernel].reported;
     double total_ns = 0;
-    for (const program::KernelTime &time : times->kernels)
+    for (const program::KernelTime &time : changed->times.kernels)
       if (time.name == kernel.name || (!launched_.contains(time.name) && mentions(edit.entry.plan.source, time.name)))
         total_ns += time.total_ns;
     kernel.changed_total_ns = total_ns;

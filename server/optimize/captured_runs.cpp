@@ -54,27 +54,6 @@ std::shared_ptr<const CapturedRun> read(const fs::path &folder, const capture::R
   return run;
 }
 
-/// A number of up to 8 bytes, as a little-endian machine has it.
-std::int64_t integer_of(const std::string &bytes, bool is_signed) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
-  const std::size_t bits = bytes.size() * 8;
-  if (is_signed && bits < 64 && (value >> (bits - 1) & 1))
-    value |= ~std::uint64_t{0} << bits;
-  return static_cast<std::int64_t>(value);
-}
-
-double real_of(const std::string &bytes) {
-  if (bytes.size() == sizeof(float)) {
-    float value = 0;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
-  double value = 0;
-  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
-  return value;
-}
-
 bool fits(const capture::Launch &launch, const clang::FunctionDecl &kernel) {
   if (!launch.parameters || launch.parameters->size() != kernel.getNumParams())
     return false;
@@ -86,16 +65,6 @@ bool fits(const capture::Launch &launch, const clang::FunctionDecl &kernel) {
       return false;
   }
   return true;
-}
-
-/// Bytes from the pointer to the next one into the same allocation, which may be a larger block of a pool.
-std::uint64_t extent_of(const capture::Pointer &pointer, const capture::Launch &launch) {
-  std::uint64_t extent = pointer.extent_bytes;
-  for (const capture::Parameter &parameter : *launch.parameters)
-    for (const capture::Pointer &other : parameter.pointers)
-      if (other.allocation == pointer.allocation && other.offset > pointer.offset)
-        extent = std::min(extent, other.offset - pointer.offset);
-  return extent;
 }
 
 /// The elements of each pointer parameter before the launch, as far as they were seen.
@@ -180,10 +149,10 @@ std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,
       found.extents_bytes[name] =
           static_cast<std::int64_t>(extent_of(value.pointers.front(), launch));
     else if (type->isIntegralOrEnumerationType())
-      found.integers[name] = integer_of(value.bytes, type->isSignedIntegerOrEnumerationType());
+      found.integers[name] = capture::integer_of(value.bytes, type->isSignedIntegerOrEnumerationType());
     else if (type->isRealFloatingType() &&
              (value.bytes.size() == sizeof(float) || value.bytes.size() == sizeof(double)))
-      found.numbers[name] = real_of(value.bytes);
+      found.numbers[name] = capture::real_of(value.bytes);
   }
   found.values = values_of(run.buffers, launch, kernel);
   return found;

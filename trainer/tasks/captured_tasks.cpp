@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <set>
 
 namespace warpwright::trainer {
@@ -96,17 +95,11 @@ std::size_t line_of(const std::string &text, std::size_t declaration) {
 /// A number that a launch passed, as a comment states it; nullopt: it cannot be told.
 std::optional<std::string> item_of(const DeclaredParameter &parameter, const std::string &bytes) {
   if (parameter.kind == Kind::Integer && (bytes.size() == 4 || bytes.size() == 8)) {
-    std::int64_t value = 0;
-    std::memcpy(&value, bytes.data(), bytes.size());
-    if (bytes.size() == 4)
-      value = static_cast<std::int32_t>(value);
+    const std::int64_t value = capture::integer_of(bytes, true);
     return value > 0 ? std::optional(parameter.name + " = " + std::to_string(value)) : std::nullopt;
   }
-  if (parameter.kind == Kind::Float && bytes.size() == 4) {
-    float value = 0;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return parameter.name + ": float = " + printed("%.9g", double(value));
-  }
+  if (parameter.kind == Kind::Float && bytes.size() == 4)
+    return parameter.name + ": float = " + printed("%.9g", capture::real_of(bytes));
   return std::nullopt;
 }
 

@@ -64,11 +64,6 @@ bool is_invariant(const clang::Stmt *loop, const clang::Expr *expression) {
   return true;
 }
 
-bool starts_line(std::string_view text, std::size_t offset) {
-  const std::size_t before = text.substr(0, offset).find_last_not_of(" \t");
-  return before != std::string_view::npos && text[before] == '\n';
-}
-
 /// The element's uses if the loop uses its array in no other way; empty otherwise.
 std::vector<Range> uses_of_place(const source::KernelSource &source, const clang::Stmt *loop,
                                  const clang::VarDecl *root, const std::string &place) {
@@ -108,7 +103,7 @@ std::vector<Accumulator> accumulators_of(const source::KernelSource &source, con
 
 bool can_change(const source::KernelSource &source, const clang::Stmt *loop) {
   const auto range = source.range_of(loop);
-  return range && starts_line(source.text(), range->begin) && !source::has_exit({loop}) &&
+  return range && source::starts_line(source.text(), range->begin) && !source::has_exit({loop}) &&
          source::find_all<clang::GotoStmt>(loop).empty();
 }
 
@@ -131,19 +126,6 @@ std::vector<Accumulator> all_accumulators(const source::KernelSource &source) {
   return all;
 }
 
-/// The begin of the first line of pragmas above a loop, else that of the loop.
-std::size_t above_pragmas(std::string_view text, std::size_t loop) {
-  for (std::size_t line = text.rfind('\n', loop); line != std::string_view::npos && line > 0;) {
-    const std::size_t above = text.rfind('\n', line - 1);
-    const std::size_t begin = above == std::string_view::npos ? 0 : above + 1;
-    if (!source::trimmed(text.substr(begin, line - begin)).starts_with("#pragma"))
-      break;
-    loop = begin + text.substr(begin).find_first_not_of(" \t");
-    line = above;
-  }
-  return loop;
-}
-
 } // namespace
 
 Result<Offer> offer_register_accumulator(const source::KernelSource &source) {
@@ -153,16 +135,14 @@ Result<Offer> offer_register_accumulator(const source::KernelSource &source) {
   return Offer{{Parameters{}}, [&source, accumulators](const Parameters &) -> Result<source::Edits> {
                  std::map<std::size_t, std::string> before, after; // at one loop: in one edit each
                  source::Edits edits;
-                 std::set<std::string> taken = source.taken_names();
+                 std::set<std::string> names;
                  for (const Accumulator &one : accumulators) {
-                   std::string name = "accumulated";
-                   while (mentions(source.text(), name) || taken.contains(name))
-                     name += "_";
-                   taken.insert(name);
+                   const std::string name = source.unused_name("accumulated", names);
+                   names.insert(name);
                    const auto range = source.statement_range(one.loop);
                    if (!range)
                      return fail("a loop comes from a macro");
-                   const std::size_t begin = above_pragmas(source.text(), source.range_of(one.loop)->begin);
+                   const std::size_t begin = source::with_pragmas(source.text(), source.range_of(one.loop)->begin);
                    const std::string indentation = indentation_at(source.text(), begin);
                    before[begin] += one.type + " " + name + " = " + one.place + ";\n" + indentation;
                    after[range->end] += "\n" + indentation + one.place + " = " + name + ";";

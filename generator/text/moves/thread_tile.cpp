@@ -20,8 +20,6 @@ namespace {
 
 using clang::dyn_cast;
 
-constexpr std::string_view kAxes = "xyz";
-
 struct TiledAxis {
   int axis = 0;
   const clang::VarDecl *index = nullptr;
@@ -32,14 +30,16 @@ struct TiledAxis {
   /// Bounds checks, and whether they are true for elements that exist.
   std::vector<std::pair<const clang::Expr *, bool>> checks;
   std::vector<const clang::Stmt *> work;
+
+  std::string name() const { return std::string(1, "xyz"[axis]); }
 };
 
 /// Uses of the thread's and the block's place along an axis.
-int uses_of_axis(const clang::Stmt *root, char axis) {
+int uses_of_axis(const clang::Stmt *root, const std::string &axis) {
   int count = 0;
   for (const auto *member : source::find_all<clang::MemberExpr>(root))
     for (const char *prefix : {"threadIdx.", "blockIdx.", "gridDim."})
-      count += source::builtin_of(member) == std::string(prefix) + axis;
+      count += source::builtin_of(member) == prefix + axis;
   return count;
 }
 
@@ -69,10 +69,7 @@ bool is_return_branch(const clang::IfStmt *branch) {
 bool compares_index(const clang::Stmt *root, const clang::VarDecl *index) {
   return std::ranges::any_of(
       source::find_all<clang::BinaryOperator>(root), [&](const clang::BinaryOperator *binary) {
-        return binary->isRelationalOp() &&
-               (source::variable_of(source::strip_casts(binary->getLHS())) == index ||
-                source::variable_of(source::strip_casts(binary->getRHS())) == index ||
-                !source::uses_of(binary, index).empty());
+        return binary->isRelationalOp() && !source::uses_of(binary, index).empty();
       });
 }
 
@@ -123,16 +120,22 @@ Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
   const auto body = source::statements_of(source.body());
   for (int axis = 0; axis < 3; ++axis)
     for (std::size_t i = 0; i < body.size(); ++i) {
-      const clang::VarDecl *index = source::only_variable(body[i]);
-      if (!index || !index->hasInit() || !source::is_written_once(source, index) ||
-          form.of(index->getInit()) != symbolic::Polynomial::symbol(std::string("gid.") + kAxes[axis]))
+      TiledAxis tiled{.axis = axis,
+                      .index = source::only_variable(body[i]),
+                      .declaration = body[i],
+                      .shared = {},
+                      .rest = {body.begin() + i + 1, body.end()},
+                      .before = {},
+                      .checks = {},
+                      .work = {}};
+      const std::string name = tiled.name();
+      if (!tiled.index || !tiled.index->hasInit() || !source::is_written_once(source, tiled.index) ||
+          form.of(tiled.index->getInit()) != symbolic::Polynomial::symbol("gid." + name))
         continue;
-      if (uses_of_axis(source.body(), kAxes[axis]) != uses_of_axis(body[i], kAxes[axis])) {
+      if (uses_of_axis(source.body(), name) != uses_of_axis(body[i], name)) {
         why = "the kernel uses its place in the grid apart from the index";
         continue;
       }
-      TiledAxis tiled{.axis = axis, .index = index, .declaration = body[i], .shared = {}, .rest = {body.begin() + i + 1, body.end()},
-                      .before = {}, .checks = {}, .work = {}};
       take_shared(tiled);
       if (auto taken = take_work(tiled); !taken)
         why = taken.error().message;
@@ -158,115 +161,115 @@ if ($whole) {
   }
 })cuda";
 
-/// Edits of the kernel's body. Errors: code that cannot be written for several elements.
-/// @param shared_loops gets the number of loops that run once for all elements
-Result<source::Edits> tile_edits(const source::KernelSource &source, const TiledAxis &tiled, int factor,
-                                 int &shared_loops) {
-  const std::set<std::string> &taken = source.taken_names();
+/// The declarations that are the same for all elements, as they stand.
+Result<std::string> shared_text(const source::KernelSource &source, const TiledAxis &tiled) {
+  std::string text;
+  for (const clang::Stmt *statement : tiled.shared) {
+    const auto begin = source.range_of(statement), whole = source.statement_range(statement);
+    if (!begin || !whole)
+      return fail("a declaration comes from a macro");
+    text += source.in_levels(source.text_of(Range{begin->begin, whole->end})) + "\n";
+  }
+  return text;
+}
+
+/// Statements that leave `whole` true if all of the thread's elements pass the bounds checks.
+Result<std::string> checks_text(const source::KernelSource &source, const TiledAxis &tiled,
+                                const source::LaneWriter &writer, const std::string &whole) {
+  std::string all;
+  for (const auto &[condition, is_true] : tiled.checks) {
+    const auto range = source.range_of(condition);
+    if (!range)
+      return fail("the bounds check comes from a macro");
+    const std::string text = TRY(writer.lane_text(*range, condition));
+    all += (all.empty() ? "" : "\n") +
+           writer.for_lanes(whole + " = " + whole + " && " + (is_true ? "(" : "!(") + text + ");");
+  }
+  return all;
+}
+
+/// The statements for one element, in a loop over the elements.
+Result<std::string> single_text(const source::KernelSource &source, const TiledAxis &tiled,
+                                Range range) {
+  source::Edits returns;
+  for (const clang::Stmt *statement : tiled.rest)
+    for (const auto *leave : source::find_all<clang::ReturnStmt>(statement))
+      if (const auto place = source.range_of(leave))
+        returns.push_back({*place, "continue"});
+  return source.level_text(range, returns);
+}
+
+struct Tile {
+  source::Edits edits;
+  int shared_loops = 0; ///< loops that run once for all elements
+};
+
+/// Errors: code that cannot be written for several elements.
+Result<Tile> tile_of(const source::KernelSource &source, const TiledAxis &tiled, int factor) {
   const auto declared = source.range_of(tiled.declaration);
   const auto first = tiled.rest.empty() ? std::nullopt : source.range_of(tiled.rest.front());
   const auto last = tiled.rest.empty() ? std::nullopt : source.statement_range(tiled.rest.back());
   if (!declared || !first || !last)
     return fail("the kernel's statements come from a macro");
-  std::set<std::string> known = taken;
-  for (const char *name : {"first", "lane", "whole"}) // those of a tile along another axis stay
-    if (mentions(source.body_text(), name))
-      known.insert(name);
-  const std::string lane = source::fresh_name("lane", known), name = tiled.index->getNameAsString();
-  std::vector<const clang::Stmt *> checked = tiled.before; // what is written behind a check is not conditional
+  // What is written behind a check is not conditional.
+  std::vector<const clang::Stmt *> checked = tiled.before;
   checked.insert(checked.end(), tiled.work.begin(), tiled.work.end());
   const source::LaneVariables variables(tiled.index, checked);
+  const std::string i = tiled.index->getNameAsString(), axis = tiled.name(),
+                    lane = source.unused_name("lane"), first_name = source.unused_name("first"),
+                    whole = source.unused_name("whole");
   source::LaneWriter writer(source, variables, lane, factor);
-  std::string shared;
-  for (const clang::Stmt *statement : tiled.shared) {
-    const auto begin = source.range_of(statement), whole = source.statement_range(statement);
-    if (!begin || !whole)
-      return fail("a declaration comes from a macro");
-    shared += source.in_levels(source.text_of(Range{begin->begin, whole->end})) + "\n";
-  }
   writer.declare(tiled.index);
-  auto before = writer.write(tiled.before);
-  if (!before)
-    return std::unexpected(before.error());
-  std::string check;
-  const std::string whole = source::fresh_name("whole", known);
-  for (const auto &[condition, is_true] : tiled.checks) {
-    const auto range = source.range_of(condition);
-    if (!range)
-      return fail("the bounds check comes from a macro");
-    auto text = writer.lane_text(*range, condition);
-    if (!text)
-      return std::unexpected(text.error());
-    check += (check.empty() ? "" : "\n") +
-             writer.for_lanes(whole + " = " + whole + " && " + (is_true ? "(" : "!(") + *text + ");");
-  }
-  auto work = writer.write(tiled.work);
-  if (!work)
-    return std::unexpected(work.error());
-  shared_loops = writer.shared_loops();
-  source::Edits returns;
-  for (const clang::Stmt *statement : tiled.rest)
-    for (const auto *leave : source::find_all<clang::ReturnStmt>(statement))
-      if (const auto range = source.range_of(leave))
-        returns.push_back({*range, "continue"});
-  auto rest = source.level_text({first->begin, last->end}, returns);
-  if (!rest)
-    return std::unexpected(rest.error());
-  const std::string first_name = source::fresh_name("first", known);
-  const std::string axis(1, kAxes[static_cast<std::size_t>(tiled.axis)]);
-  const std::string text = shared + source::render(
-      kBody,
-      {{"type", source.type_name(tiled.index->getType())},
-       {"axis", axis},
-       {"first", first_name},
-       {"i", name},
-       {"factor", std::to_string(factor)},
-       {"lane", lane},
-       {"whole", whole},
-       {"index", writer.for_lanes(name + "[" + lane + "] = " + first_name + " + " + lane + " * blockDim." + axis + ";")},
-       {"before", before->empty() ? "" : "\n" + *before},
-       {"check", check},
-       {"work", source::deepen(*work, "  ")},
-       {"rest", source::deepen(*rest, "    ")}},
-      taken);
+  const std::string shared = TRY(shared_text(source, tiled)), before = TRY(writer.write(tiled.before)),
+                    check = TRY(checks_text(source, tiled, writer, whole)),
+                    work = TRY(writer.write(tiled.work)),
+                    rest = TRY(single_text(source, tiled, {first->begin, last->end}));
+  const std::string index =
+      i + "[" + lane + "] = " + first_name + " + " + lane + " * blockDim." + axis + ";";
+  const std::string text =
+      shared + source::render(kBody, {{"type", source.type_name(tiled.index->getType())},
+                                      {"axis", axis},
+                                      {"first", first_name},
+                                      {"i", i},
+                                      {"factor", std::to_string(factor)},
+                                      {"lane", lane},
+                                      {"whole", whole},
+                                      {"index", writer.for_lanes(index)},
+                                      {"before", before.empty() ? "" : "\n" + before},
+                                      {"check", check},
+                                      {"work", source::deepen(work, "  ")},
+                                      {"rest", source::deepen(rest, "    ")}});
   const std::string all = source::without_trailing_space(
       source::indent(text, source.body_indent(), source.indent_step()));
-  source::Edits edits{{{declared->begin, last->end}, all.substr(all.find_first_not_of(" \t"))}};
-  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const source::LaunchSite site(source, launch);
-    const source::LaunchShape &grid = site.grid();
-    source::add_edits(edits, grid.replace(tiled.axis, source::ceil_div_text(grid.text(tiled.axis), factor)));
-  }
-  return edits;
+  Tile tile{.edits = {{{declared->begin, last->end}, all.substr(all.find_first_not_of(" \t"))}},
+            .shared_loops = writer.shared_loops()};
+  change_grids(
+      tile.edits, source,
+      [&](const std::string &grid) { return source::ceil_div_text(grid, factor); }, tiled.axis);
+  return tile;
 }
 
 } // namespace
 
 Result<Offer> offer_thread_tile(const source::KernelSource &source) {
-  auto axes = tiled_axes(source::IndexReader(source));
-  if (!axes)
-    return std::unexpected(axes.error());
+  const auto axes = TRY(tiled_axes(source::IndexReader(source)));
+  std::map<std::string, TiledAxis> offered;
   std::vector<Parameters> choices;
   std::string why;
-  for (const TiledAxis &tiled : *axes) {
-    int shared_loops = 0;
-    const auto edits = tile_edits(source, tiled, 2, shared_loops);
-    if (!edits || shared_loops == 0) {
-      why = edits ? "the bounds of each loop depend on the element" : edits.error().message;
+  for (const TiledAxis &tiled : axes) {
+    const auto tile = tile_of(source, tiled, 2);
+    if (!tile || tile->shared_loops == 0) {
+      why = tile ? "the bounds of each loop depend on the element" : tile.error().message;
       continue;
     }
+    offered.try_emplace(tiled.name(), tiled);
     for (const char *factor : {"2", "4", "8"})
-      choices.push_back({{"axis", std::string(1, kAxes[static_cast<std::size_t>(tiled.axis)])}, {"factor", factor}});
+      choices.push_back({{"axis", tiled.name()}, {"factor", factor}});
   }
   if (choices.empty())
     return fail(why);
-  return Offer{choices, [&source, axes = *axes](const Parameters &choice) -> Result<source::Edits> {
-                 for (const TiledAxis &tiled : axes)
-                   if (choice.at("axis").front() == kAxes[static_cast<std::size_t>(tiled.axis)]) {
-                     int shared_loops = 0;
-                     return tile_edits(source, tiled, number(choice, "factor"), shared_loops);
-                   }
-                 return fail("there is no such axis");
+  return Offer{choices, [&source, offered](const Parameters &choice) -> Result<source::Edits> {
+                 return TRY(tile_of(source, offered.at(choice.at("axis")), number(choice, "factor"))).edits;
                }};
 }
 

@@ -7,17 +7,12 @@
 namespace warpwright::moves {
 namespace {
 
-bool starts_line(std::string_view text, std::size_t offset) {
-  const std::size_t before = text.find_last_not_of(" \t", offset - 1);
-  return before != std::string_view::npos && text[before] == '\n';
-}
-
 /// Offsets of the innermost loops that stand on lines of their own.
 std::vector<std::size_t> innermost_loops(const source::KernelSource &source) {
   std::vector<std::size_t> begins;
   for (const auto *loop : source::find_all<clang::ForStmt>(source.body()))
     if (const auto range = source.range_of(loop);
-        range && starts_line(source.text(), range->begin) &&
+        range && source::starts_line(source.text(), range->begin) &&
         !source::has_collective(loop->getBody()) &&
         source::find_all<clang::ForStmt>(loop->getBody()).empty() &&
         source::find_all<clang::WhileStmt>(loop->getBody()).empty())

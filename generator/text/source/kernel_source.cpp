@@ -126,6 +126,13 @@ std::string KernelSource::type_name(clang::QualType type) const {
   return type.getUnqualifiedType().getAsString(unit_->context().getPrintingPolicy());
 }
 
+std::string KernelSource::unused_name(std::string name, const std::set<std::string> &more) const {
+  const std::string body = body_text();
+  while (taken_names_.contains(name) || more.contains(name) || mentions(body, name))
+    name += '_';
+  return name;
+}
+
 const clang::ParmVarDecl *KernelSource::parameter(std::string_view name) const {
   for (const clang::ParmVarDecl *parameter : kernel_->parameters())
     if (parameter->getName() == llvm::StringRef(name.data(), name.size()))

@@ -51,6 +51,8 @@ public:
 
   /// Names that a rendered text must not introduce: parameters and macros of the file.
   const std::set<std::string> &taken_names() const { return taken_names_; }
+  /// `name`, with `_` appended until the kernel does not mention it and `more` does not have it.
+  std::string unused_name(std::string name, const std::set<std::string> &more = {}) const;
   /// Indentation of one level in this file, and of the first statement of the kernel's body.
   const std::string &indent_step() const { return indent_step_; }
   const std::string &body_indent() const { return body_indent_; }

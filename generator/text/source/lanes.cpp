@@ -68,22 +68,6 @@ bool has_effect(const clang::Stmt *root, int depth) {
   return found;
 }
 
-/// The pragmas on the lines above a loop.
-std::string pragmas_above(const KernelSource &source, std::size_t loop) {
-  std::string pragmas;
-  std::size_t line = source.text().rfind('\n', loop);
-  while (line != std::string_view::npos && line > 0) {
-    const std::size_t above = source.text().rfind('\n', line - 1);
-    const std::size_t begin = above == std::string_view::npos ? 0 : above + 1;
-    const std::string text(trimmed(source.text().substr(begin, line - begin)));
-    if (!text.starts_with("#pragma"))
-      break;
-    pragmas = text + "\n" + pragmas;
-    line = above;
-  }
-  return pragmas;
-}
-
 const clang::Stmt *without_attributes(const clang::Stmt *statement) {
   while (const auto *attributed = dyn_cast_or_null<clang::AttributedStmt>(statement))
     statement = attributed->getSubStmt();
@@ -280,10 +264,13 @@ Result<std::string> LaneWriter::write(const clang::Stmt *statement) {
     const auto body_range = source_.range_of(body);
     if (!body_range)
       return fail("the body of a loop comes from a macro");
+    auto pragmas = source_.level_text({with_pragmas(source_.text(), whole.begin), whole.begin});
+    if (!pragmas)
+      return pragmas;
     ++shared_loops_;
-    return write_nested(pragmas_above(source_, whole.begin) +
-                            without_trailing_space(source_.text_of(Range{whole.begin, body_range->begin})),
-                        body);
+    return write_nested(
+        *pragmas + without_trailing_space(source_.text_of(Range{whole.begin, body_range->begin})),
+        body);
   }
   if (const auto *branch = dyn_cast<clang::IfStmt>(inner);
       branch && !variables_.differ_in(branch->getCond()) && !has_effect(branch->getCond()) && !branch->hasVarStorage()) {

@@ -181,10 +181,10 @@ bool has_one_dimensional_blocks(const KernelSource &source) {
 }
 
 void change_grids(Edits &edits, const KernelSource &source,
-                  const std::function<std::string(const std::string &)> &change) {
+                  const std::function<std::string(const std::string &)> &change, int dimension) {
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     const LaunchSite site(source, launch);
-    add_edits(edits, site.grid().replace(0, change(site.grid().text(0))));
+    add_edits(edits, site.grid().replace(dimension, change(site.grid().text(dimension))));
   }
 }
 

@@ -70,8 +70,9 @@ private:
 /// True if every launch of the kernel has a one-dimensional block.
 bool has_one_dimensional_blocks(const KernelSource &source);
 
-/// Adds edits that replace the x extent of each launch's grid by `change` of its text.
+/// Adds edits that replace an extent of each launch's grid, x if none is named, by `change` of its
+/// text.
 void change_grids(Edits &edits, const KernelSource &source,
-                  const std::function<std::string(const std::string &)> &change);
+                  const std::function<std::string(const std::string &)> &change, int dimension = 0);
 
 } // namespace warpwright::source

@@ -44,6 +44,25 @@ std::string without_trailing_space(std::string text) {
   return text;
 }
 
+bool starts_line(std::string_view text, std::size_t offset) {
+  const std::size_t before = text.substr(0, offset).find_last_not_of(" \t");
+  return before != std::string_view::npos && text[before] == '\n';
+}
+
+std::size_t with_pragmas(std::string_view text, std::size_t statement) {
+  std::size_t begin = statement;
+  for (std::size_t line = text.rfind('\n', statement); line != std::string_view::npos && line > 0;) {
+    const std::size_t above = text.rfind('\n', line - 1);
+    const std::size_t first = above == std::string_view::npos ? 0 : above + 1;
+    const std::string_view words = trimmed(text.substr(first, line - first));
+    if (!words.starts_with("#pragma"))
+      break;
+    begin = static_cast<std::size_t>(words.data() - text.data());
+    line = above;
+  }
+  return begin;
+}
+
 std::string fresh_name(std::string name, const std::set<std::string> &taken) {
   while (taken.contains(name))
     name += '_';

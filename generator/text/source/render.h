@@ -27,6 +27,12 @@ std::string_view trimmed(std::string_view text);
 /// `text` without the spaces and newlines at its end.
 std::string without_trailing_space(std::string text);
 
+/// True if only spaces stand before the offset on its line.
+bool starts_line(std::string_view text, std::size_t offset);
+
+/// The begin of the first of the pragmas on the lines above a statement, else that of the statement.
+std::size_t with_pragmas(std::string_view text, std::size_t statement);
+
 /// `name`, with `_` appended until it is not in `taken`.
 std::string fresh_name(std::string name, const std::set<std::string> &taken);
 

@@ -3,6 +3,7 @@
 
 #include "runner/capture/files/json_lines.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -85,6 +86,35 @@ Result<void> write(const fs::path &path, const std::string &text, int flags) {
 }
 
 } // namespace
+
+std::uint64_t extent_of(const Pointer &pointer, const Launch &launch) {
+  std::uint64_t extent = pointer.extent_bytes;
+  for (const Parameter &parameter : *launch.parameters)
+    for (const Pointer &other : parameter.pointers)
+      if (other.allocation == pointer.allocation && other.offset > pointer.offset)
+        extent = std::min(extent, other.offset - pointer.offset);
+  return extent;
+}
+
+std::int64_t integer_of(const std::string &bytes, bool is_signed) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+  const std::size_t bits = bytes.size() * 8;
+  if (is_signed && bits < 64 && (value >> (bits - 1) & 1))
+    value |= ~std::uint64_t{0} << bits;
+  return static_cast<std::int64_t>(value);
+}
+
+double real_of(const std::string &bytes) {
+  if (bytes.size() == sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  double value = 0;
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+  return value;
+}
 
 std::string to_line(Id id, const Launch &launch, const Statistics &statistics) {
   Json json{{"id", id}, {"kernel", launch.kernel}, {"grid", launch.grid}, {"block", launch.block}};

@@ -76,6 +76,14 @@ struct Launch {
   bool varied = false;
 };
 
+/// Bytes from a pointer of the launch to the next one into the same allocation, which may be a larger
+/// block of a pool. @param launch with parameters
+std::uint64_t extent_of(const Pointer &pointer, const Launch &launch);
+
+/// Numbers of up to 8 bytes, as a little-endian machine has them.
+std::int64_t integer_of(const std::string &bytes, bool is_signed);
+double real_of(const std::string &bytes);
+
 /// A copy or a fill.
 struct Copy {
   std::string call;      ///< the driver's function
