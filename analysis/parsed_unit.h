@@ -40,12 +40,15 @@ struct ParseSettings {
   std::vector<std::string> flags; ///< "-DN=3", "-I/include", "-std=c++17", ...
   std::string directory = "/";    ///< relative paths in flags start here
   std::string cuda_path;          ///< toolkit root for the full pass; empty: no full pass
+  /// What changes the machine code of kernels in the program's build, as NVRTC has it.
+  std::vector<std::string> code_generation;
   RunCommand run;
   /// Path of the source file that includes this one. The file is parsed as part of it, where the
   /// types are known and the kernels are launched. Empty: the file is compiled by itself.
   std::string included_by;
-  /// Paths of the other source files of the program, that with `main` first. They are parsed when
-  /// the values at a launch are asked for. Empty: the file's own translation unit has `main`.
+  /// Paths of the other source files of the program, that with `main` first unless the file's own
+  /// translation unit has it. They are parsed when a value at a launch or a device function of theirs
+  /// is asked for.
   std::vector<std::string> program;
   bool operator==(const ParseSettings &) const = default;
 };
@@ -104,7 +107,12 @@ public:
   const RunCommand &run_command() const { return run_command_; }
   void set_run_command(RunCommand command) { run_command_ = std::move(command); }
 
+  /// NVRTC's options under which the kernels are compiled as in the program's build, the standard first.
+  const std::vector<std::string> &compile_options() const { return compile_options_; }
+  void set_compile_options(std::vector<std::string> options) { compile_options_ = std::move(options); }
+
 private:
+  std::vector<std::string> compile_options_;
   RunCommand run_command_;
   mutable std::function<Units()> parse_others_; ///< null: they are parsed, or there are none
   mutable Units others_;

@@ -2,7 +2,7 @@
 // command, then the environment. Thread: one at a time.
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
-#include "analysis/config/run_command.h"
+#include "analysis/config/makefile.h"
 
 #include <algorithm>
 #include <llvm/Support/Path.h>
@@ -41,12 +41,17 @@ FileSettings SettingsReader::read(const std::string &file) {
   ProgramPlace place = programs_.place_of(file);
   settings.parse.included_by = std::move(place.included_by);
   settings.parse.program = std::move(place.sources);
-  apply_compile_command(settings.parse.included_by.empty() ? file : settings.parse.included_by,
-                        settings);
+  const std::string &compiled = settings.parse.included_by.empty() ? file : settings.parse.included_by;
+  apply_compile_command(compiled, settings);
+  BuildFacts build = read_makefile(*files_, settings.parse.directory, compiled);
+  if (settings.command_of.empty() && !build.compile.empty())
+    apply_makefile(build, settings);
   settings.parse.run = settings.project.run_arguments.empty()
-                           ? read_run_command(*files_, settings.parse.directory, file)
+                           ? std::move(build.run)
                            : analysis::RunCommand{settings.project.run_arguments,
                                                   "run of " + settings.project.file.path};
+  auto &generated = settings.parse.code_generation;
+  generated.insert(generated.end(), settings.project.code_generation.begin(), settings.project.code_generation.end());
   auto &flags = settings.parse.flags;
   std::erase_if(flags, [&](const std::string &flag) {
     return std::ranges::find(settings.project.remove_flags, flag) !=
@@ -111,10 +116,21 @@ void SettingsReader::apply_compile_command(const std::string &file, FileSettings
         return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
       });
   settings.parse.flags = std::move(translated.flags);
+  settings.parse.code_generation = std::move(translated.code_generation);
   settings.parse.directory = command->directory;
   settings.parse.cuda_path = std::move(translated.cuda_path);
   settings.compile_commands = *path;
   settings.command_of = command->file;
+}
+
+/// Takes the flags of a makefile's command. Its paths start at the makefile's folder; response files are not read.
+void SettingsReader::apply_makefile(const BuildFacts &build, FileSettings &settings) {
+  TranslatedFlags translated =
+      translate_flags(build.compile, llvm::sys::path::parent_path(build.makefile).str(),
+                      [](const std::string &) { return std::nullopt; });
+  settings.parse.flags = std::move(translated.flags);
+  settings.parse.code_generation = std::move(translated.code_generation);
+  settings.command_of = build.makefile;
 }
 
 } // namespace warpwright::config

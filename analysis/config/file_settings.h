@@ -1,4 +1,4 @@
-// Parse settings of one file, from compile_commands.json, .warpwright.toml and the toolkit.
+// Parse settings of one file, from compile_commands.json or else a makefile, .warpwright.toml and the toolkit.
 //
 // The compile database and the project's files are cached until they change, because they may be
 // large and are needed for every analysis. Problems of a configuration are reported together with usable settings, never instead
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis/config/compile_database.h"
+#include "analysis/config/makefile.h"
 #include "analysis/config/program_place.h"
 #include "analysis/config/project_config.h"
 #include "analysis/config/toolkit.h"
@@ -23,7 +24,7 @@ struct FileSettings {
   ProjectConfig project;
   std::optional<Toolkit> toolkit;
   std::string compile_commands; ///< the database of the flags; empty: none
-  std::string command_of;       ///< the entry that was used: the file itself or a similar one
+  std::string command_of; ///< what gave the flags: the database's entry of the file or of a similar one, or a makefile
   std::vector<Error> problems;
 };
 
@@ -45,6 +46,7 @@ private:
 
   const Database &database(const std::string &path);
   void apply_compile_command(const std::string &file, FileSettings &settings);
+  static void apply_makefile(const BuildFacts &build, FileSettings &settings);
 
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_;
   Environment environment_;

@@ -26,7 +26,8 @@ enum class Kind {
   HostFlags,     ///< comma-separated flags of the host compiler
   ResponseFiles, ///< comma-separated files of more flags
   CudaPath,
-  Dropped, ///< dropped together with its value
+  CodeGeneration, ///< kept for NVRTC
+  Dropped,        ///< dropped together with its value
 };
 
 struct Option {
@@ -62,7 +63,21 @@ constexpr auto kOptions = std::to_array<Option>({
     {"--options-file", Kind::ResponseFiles, ""},
     {"-optf", Kind::ResponseFiles, ""},
     {"--cuda-path", Kind::CudaPath, ""},
+    {"-maxrregcount", Kind::CodeGeneration, "--maxrregcount"},
+    {"--maxrregcount", Kind::CodeGeneration, "--maxrregcount"},
+    {"-ftz", Kind::CodeGeneration, "--ftz"},
+    {"--ftz", Kind::CodeGeneration, "--ftz"},
+    {"-prec-div", Kind::CodeGeneration, "--prec-div"},
+    {"--prec-div", Kind::CodeGeneration, "--prec-div"},
+    {"-prec-sqrt", Kind::CodeGeneration, "--prec-sqrt"},
+    {"--prec-sqrt", Kind::CodeGeneration, "--prec-sqrt"},
+    {"-fmad", Kind::CodeGeneration, "--fmad"},
+    {"--fmad", Kind::CodeGeneration, "--fmad"},
 });
+
+/// Flags without a value that change the machine code of kernels. nvcc takes one dash or two.
+constexpr auto kCodeGeneration =
+    std::to_array<std::string_view>({"--use_fast_math", "--extra-device-vectorization", "--restrict"});
 
 /// Options of nvcc and of host compilers that take the next word as a value. All are dropped.
 constexpr auto kDroppedWithValue = std::to_array<std::string_view>({
@@ -98,8 +113,6 @@ constexpr auto kDroppedWithValue = std::to_array<std::string_view>({
     "-MQ",
     "--dependency-output",
     "--dependency-target-name",
-    "-maxrregcount",
-    "--maxrregcount",
     "-t",
     "--threads",
     "-split-compile",
@@ -126,14 +139,6 @@ constexpr auto kDroppedWithValue = std::to_array<std::string_view>({
     "--diag-error",
     "-diag-warn",
     "--diag-warn",
-    "-ftz",
-    "--ftz",
-    "-prec-div",
-    "--prec-div",
-    "-prec-sqrt",
-    "--prec-sqrt",
-    "-fmad",
-    "--fmad",
     "-target",
     "-ldir",
     "--libdevice-directory",
@@ -238,6 +243,10 @@ public:
         // looks like a flag.
         if (index + 1 < arguments.size() && takes_next(argument, arguments[index + 1]))
           result.dropped.back() += " " + arguments[++index];
+      } else if (const auto code = std::ranges::find_if(
+                     kCodeGeneration, [&](std::string_view name) { return name == argument || name.substr(1) == argument; });
+                 code != kCodeGeneration.end()) {
+        result.code_generation.emplace_back(*code);
       } else if (std::ranges::any_of(
                      kKept, [&](std::string_view kept) { return matches(kept, argument); })) {
         result.flags.push_back(argument);
@@ -297,9 +306,25 @@ private:
     case Kind::CudaPath:
       result.cuda_path = absolute(value);
       return;
+    case Kind::CodeGeneration:
+      return set_code_generation(option.clang, value);
     case Kind::Dropped:
       return;
     }
+  }
+
+  /// The last value of an option counts. nvcc also knows 1 and 0 for true and false.
+  void set_code_generation(std::string_view name, std::string_view value) {
+    const bool is_number = !value.empty() && value.size() <= 3 && value.find_first_not_of("0123456789") == value.npos;
+    const std::string_view known = name == "--maxrregcount"             ? (is_number ? value : "")
+                                   : value == "true" || value == "1"    ? "true"
+                                   : value == "false" || value == "0"   ? "false"
+                                                                        : "";
+    if (known.empty())
+      return result.dropped.push_back(std::string(name) + " " + std::string(value));
+    const std::string key = std::string(name) + "=";
+    std::erase_if(result.code_generation, [&](const std::string &flag) { return flag.starts_with(key); });
+    result.code_generation.push_back(key + std::string(known));
   }
 
   static std::vector<std::string> split_list(std::string_view value) {
@@ -381,6 +406,7 @@ ProjectFlags project_flags(const std::vector<std::string> &written, const std::s
   Translator translator(folder, no_files);
   translator.translate(written);
   ProjectFlags result{.flags = std::move(translator.result.flags),
+                      .code_generation = std::move(translator.result.code_generation),
                       .inside = {},
                       .outside = {},
                       .dropped = std::move(translator.result.dropped)};

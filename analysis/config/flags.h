@@ -1,8 +1,9 @@
-// Command lines of nvcc, gcc and clang, reduced to the flags that Clang needs to parse a file.
+// Command lines of nvcc, gcc and clang, reduced to the flags that Clang needs to parse a file, and
+// those with which NVRTC compiles its kernels as the program's build does.
 //
 // The translation is an allow-list: a flag that is not known to affect parsing is dropped, because
-// a foreign flag must never stop the analysis. Flags for code generation, linking, output names and
-// warnings are dropped on purpose. Thread: any.
+// a foreign flag must never stop the analysis. Flags for optimization levels, linking, output names
+// and warnings are dropped on purpose. Thread: any.
 #pragma once
 
 #include <functional>
@@ -18,6 +19,8 @@ using ReadFile = std::function<std::optional<std::string>(const std::string &pat
 
 struct TranslatedFlags {
   std::vector<std::string> flags; ///< for Clang, paths absolute
+  /// What changes the machine code of kernels, as NVRTC has it: "--use_fast_math", "--maxrregcount=64".
+  std::vector<std::string> code_generation;
   std::string cuda_path; ///< from --cuda-path= or the path of nvcc in the command; else empty
   std::vector<std::string> dropped; ///< dropped flags, each with its value
 };
@@ -33,12 +36,13 @@ TranslatedFlags translate_flags(const std::vector<std::string> &command,
 /// Flags of a project's own configuration.
 struct ProjectFlags {
   std::vector<std::string> flags;   ///< for Clang, paths absolute
+  std::vector<std::string> code_generation; ///< as in TranslatedFlags
   std::vector<std::string> inside;  ///< `flags` without those that name a path outside `folder`
   std::vector<std::string> outside; ///< flags that name a path outside `folder`: "-I /opt/include"
   std::vector<std::string> dropped; ///< plugins, outputs, response files and unknown flags
 };
 
-/// Takes only flags that affect how a text parses. Flags that load or write files and response
+/// Takes only flags that affect how a text parses or what code its kernels become. Flags that load or write files and response
 /// files are dropped.
 /// @param folder folder of the configuration, base of relative paths
 ProjectFlags project_flags(const std::vector<std::string> &written, const std::string &folder);

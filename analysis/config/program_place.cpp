@@ -173,17 +173,18 @@ public:
     return found;
   }
 
-  /// The sources that are linked with a source without `main`, if one source has it; that one comes
-  /// first.
+  /// The other sources that are linked with a source, if one of all has `main`; that one comes first.
   std::vector<std::string> linked_with(const std::string &source) const {
     const auto own = texts_.find(source);
-    if (own == texts_.end() || has_main(own->second))
+    if (own == texts_.end())
       return {};
     std::vector<std::string> linked, with_main;
     for (const auto &[file, text] : texts_)
       if (std::ranges::find(kSources, path::extension(file)) != kSources.end() &&
           !includers_.contains(file) && file != source)
         (has_main(text) ? with_main : linked).push_back(file);
+    if (has_main(own->second))
+      return with_main.empty() && linked.size() < kMostSources ? linked : std::vector<std::string>();
     if (with_main.size() > 1) // several programs: that of the source's own folder
       std::erase_if(with_main, [&](const std::string &file) {
         return path::parent_path(file) != path::parent_path(source);

@@ -19,8 +19,8 @@ struct ProgramPlace {
   /// The source file (.cu, .cpp, .cc, .cxx, .c) that includes the file, directly or through other
   /// files. Of several, the one that names most of the file's kernels. Empty: none.
   std::string included_by;
-  /// The other sources of the program, that with `main` first. Empty: the file's own translation
-  /// unit has `main`, or which sources belong together is not certain.
+  /// The other sources of the program, that with `main` first unless the file's own translation unit
+  /// has it. Empty: there are none, or which sources belong together is not certain.
   std::vector<std::string> sources;
 };
 

@@ -2,9 +2,8 @@
 // Thread: any.
 #include "analysis/config/project_config.h"
 
-#include "analysis/config/run_command.h"
-
 #include "analysis/config/flags.h"
+#include "analysis/config/makefile.h"
 #include "support/hash.h"
 
 #define TOML_EXCEPTIONS 0
@@ -110,6 +109,7 @@ private:
     ProjectFlags known = project_flags(written, folder);
     config_.flags = std::move(known.flags);
     config_.flags_inside = std::move(known.inside);
+    config_.code_generation = std::move(known.code_generation);
     for (const std::string &flag : known.outside)
       request("flags", flag, "reads headers outside of " + folder);
     for (const std::string &flag : known.dropped)

@@ -28,6 +28,7 @@ struct ProjectConfig {
   consent::ProjectFile file;             ///< the file itself, with its requests
   std::vector<std::string> flags;        ///< for Clang, paths absolute
   std::vector<std::string> flags_inside; ///< `flags` without paths outside the project
+  std::vector<std::string> code_generation; ///< for NVRTC, as in TranslatedFlags
   std::vector<std::string> remove_flags;
   std::string compile_commands;      ///< absolute
   std::string cuda_path;             ///< absolute

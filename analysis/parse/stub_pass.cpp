@@ -188,6 +188,18 @@ ParsedUnit::Units parse_others(ParseSettings settings, const FileSystem &files) 
   return units;
 }
 
+/// NVRTC's options for the kernels of a file with these settings. It is given C++17, or C++20 where the build asks for
+/// that or a later one; CUDA's headers need C++17.
+std::vector<std::string> compile_options(const ParseSettings &settings) {
+  std::string standard = "-std=c++17";
+  for (const std::string &flag : settings.flags)
+    if (flag.starts_with("-std="))
+      standard = flag.contains("++2") ? "-std=c++20" : "-std=c++17";
+  std::vector<std::string> options{standard};
+  options.insert(options.end(), settings.code_generation.begin(), settings.code_generation.end());
+  return options;
+}
+
 } // namespace
 
 Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSettings &settings,
@@ -203,6 +215,7 @@ Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSetti
   if (!unit)
     return unit;
   (*unit)->set_run_command(settings.run);
+  (*unit)->set_compile_options(compile_options(settings));
   if (!settings.program.empty())
     (*unit)->set_other_units([settings, files] { return parse_others(settings, files); });
   return unit;

@@ -2,7 +2,7 @@
 // Thread: one.
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
-#include "analysis/config/run_command.h"
+#include "analysis/config/makefile.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -248,7 +248,7 @@ TEST_CASE("a project's runner carries no credentials and no options, approved or
 
 TEST_CASE("the arguments of a run are those of the makefile's target run, with its variables") {
   const auto run = [](const std::string &makefile) {
-    return joined(arguments_of_run_target(makefile));
+    return joined(Makefile(makefile).run_arguments());
   };
   CHECK(run("program = main\nrun: $(program)\n\t$(LAUNCHER) ./$(program) 10000 200 100\n") ==
         "10000 200 100");
@@ -259,6 +259,46 @@ TEST_CASE("the arguments of a run are those of the makefile's target run, with i
   CHECK(run("run: main\n\t./main 7 $$HOME 9\n") == "7");
   CHECK(run("all: main\n\t./main 7\nclean:\n\trm -f main\n") == "");
   CHECK(run("X = $(X) 1\nrun:\n\t./main $(X) 2\n") != ""); // ends
+  CHECK(run("N = 1\nN = 2\nrun:\n\t./main $(N)\n") == "2");
+}
+
+TEST_CASE("the flags of a file are those of the makefile's command that compiles it") {
+  const auto compile = [](const std::string &makefile, const char *file = "main.cu") {
+    return joined(Makefile(makefile).compile_command(file));
+  };
+  const std::string usual = "CC := nvcc\nOPTIMIZE = yes\nDEBUG = no\nCFLAGS := $(EXTRA) -std=c++17 \\\n  -DTILE=8\n"
+                            "ifeq ($(DEBUG),yes)\n  CFLAGS += -g -DDEBUG\nendif\n"
+                            "ifeq ($(OPTIMIZE),yes)\n  CFLAGS += -O3 -use_fast_math # fast\nelse\n  CFLAGS += -O0\nendif\n"
+                            "main: main.o\n\t$(CC) $(CFLAGS) main.o -o $@\n%.o: %.cu Makefile\n\t$(CC) $(CFLAGS) -c $< -o $@\n";
+  CHECK(compile(usual) == "nvcc -std=c++17 -DTILE=8 -O3 -use_fast_math -c -o");
+  CHECK(compile("all:\n\tg++ -DHOST -c tool.cpp\n\t@nvcc -DKERNEL a/main.cu -o main\n") == "nvcc -DKERNEL a/main.cu -o main");
+  CHECK(compile("x.o: x.cu\n\tnvcc -DX -c x.cu\nmain.o: main.cu\n\tnvcc -DMAIN -c $<\n") == "nvcc -DMAIN -c");
+  CHECK(compile("ifndef NVCC\nNVCC = /opt/cuda/bin/nvcc\nendif\n.cu.o:\n\t-$(NVCC) -DN=$$HOME -DM=2 -c $<\n") ==
+        "/opt/cuda/bin/nvcc");
+  CHECK(compile("ifeq \"a\" 'b'\nF=1\nelse ifneq (,$(shell pwd))\nF=2\nelse\nF=3\nendif\nm: main.cu\n\tnvcc -DF=$(F) -c $<\n") ==
+        "nvcc -DF=3 -c");
+  CHECK(compile("clean:\n\trm -f *.o\nrun:\n\t./main\n") == "");
+  CHECK(compile("A = $(B)$(B)$(B)\nB = $(A)$(A)\nm: main.cu\n\tnvcc $(A)\n") == "nvcc"); // ends
+
+  const FileSettings settings = settings_of("/p/src/main.cu", {{"/p/Makefile", usual + "override CFLAGS += -I../inc\n"},
+                                                               {"/p/src/main.cu", ""}});
+  CHECK(joined(settings.parse.flags) == "-std=c++17 -DTILE=8 -I /inc");
+  CHECK(joined(settings.parse.code_generation) == "--use_fast_math");
+  CHECK(settings.command_of == "/p/Makefile");
+}
+
+TEST_CASE("flags that change the machine code of kernels are kept for NVRTC") {
+  const auto generated = [](const char *command) {
+    return joined(translate_flags(split_command(command), "/p", {}).code_generation);
+  };
+  CHECK(generated("nvcc -use_fast_math -fmad=false -maxrregcount 64 -prec-div 0 --ftz=true a.cu") ==
+        "--use_fast_math --fmad=false --maxrregcount=64 --prec-div=false --ftz=true");
+  CHECK(generated("nvcc -fmad=true -fmad=false") == "--fmad=false");
+  CHECK(generated("nvcc -maxrregcount=many -O3 -Xcompiler -ffast-math") == "");
+  const FileSettings settings =
+      settings_of("/p/a.cu", {{"/p/.warpwright.toml", "flags = ['--use_fast_math']\n"}, {"/p/a.cu", ""}});
+  CHECK(settings.problems.empty());
+  CHECK(joined(settings.parse.code_generation) == "--use_fast_math");
 }
 
 TEST_CASE("run of .warpwright.toml comes before the makefile, and both before nothing") {
