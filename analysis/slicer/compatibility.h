@@ -1,7 +1,8 @@
 // Standard-library names in device code, with the declarations that NVRTC needs to accept them.
 //
 // NVRTC has no <cstdint>, <cfloat>, <limits> or <algorithm>. A slice that uses one of their names
-// gets a small declaration of it. A std:: name that is not listed here is an error of the slicer.
+// gets a small declaration of it, or includes libcu++'s header and takes the name from there. A std::
+// name that is not listed here is an error of the slicer.
 // Thread: any.
 #pragma once
 
@@ -16,6 +17,10 @@ namespace warpwright::analysis::slicer {
 std::string compatibility_declarations(const std::set<std::string> &identifiers,
                                        const std::set<std::string> &std_names,
                                        const std::set<std::string> &defined);
+
+/// Includes for what a slice uses of <cub/cub.cuh>, which NVRTC cannot compile because it also has code for the host.
+/// Empty: it uses nothing of it.
+std::string cub_includes(const std::set<std::string> &identifiers);
 
 /// Whether `std::name` is available in a slice.
 bool is_supported_std(std::string_view name);

@@ -44,7 +44,7 @@ std::string constant_initializer(const clang::VarDecl &variable) {
     type = array->getElementType();
     is_array = true;
   }
-  if (count < 1 || count > kMaxElements || type->isDependentType() || !type->isArithmeticType())
+  if (count < 1 || count > kMaxElements || !(type->isDependentType() || type->isArithmeticType()))
     return {};
   if (!is_array)
     return " = " + value(type, 0);

@@ -11,8 +11,8 @@
 
 namespace warpwright::analysis::slicer {
 
-/// " = {0.25f, ...}" for an uninitialized `__constant__` number or array of numbers; otherwise
-/// empty.
+/// " = {0.25f, ...}" for an uninitialized `__constant__` number or array of numbers, whole numbers
+/// where a template's argument is the type; otherwise empty.
 std::string constant_initializer(const clang::VarDecl &variable);
 
 } // namespace warpwright::analysis::slicer

@@ -188,6 +188,12 @@ private:
     return llvm::dyn_cast<clang::FunctionDecl>(declaration);
   }
 
+  static const clang::VarDecl *variable_of(const Decl *declaration) {
+    if (const auto *templated = llvm::dyn_cast<clang::VarTemplateDecl>(declaration))
+      return templated->getTemplatedDecl();
+    return llvm::dyn_cast<clang::VarDecl>(declaration);
+  }
+
   /// Sets the names and the kind of an item. Returns false for declarations that slices never need.
   bool describe(const Decl *declaration, Item &item) const {
     if (const auto *directive = llvm::dyn_cast<clang::UsingDirectiveDecl>(declaration)) {
@@ -209,7 +215,7 @@ private:
         for (const clang::ParmVarDecl *parameter : function->parameters())
           add_type_name(parameter->getType().getNonReferenceType(), item.operands);
       }
-    } else if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
+    } else if (const clang::VarDecl *variable = variable_of(declaration)) {
       item.is_host_only = !is_device_variable(variable);
     } else if (const auto *enumeration = llvm::dyn_cast<clang::EnumDecl>(declaration)) {
       for (const clang::EnumConstantDecl *enumerator : enumeration->enumerators())
@@ -235,6 +241,9 @@ private:
     else if (const auto *record =
                  llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(declaration))
       kind = record->getSpecializationKind();
+    else if (const auto *variable =
+                 llvm::dyn_cast<clang::VarTemplateSpecializationDecl>(declaration))
+      kind = variable->getSpecializationKind();
     return kind == clang::TSK_ExplicitInstantiationDeclaration ||
            kind == clang::TSK_ExplicitInstantiationDefinition ||
            kind == clang::TSK_ImplicitInstantiation;
@@ -264,7 +273,7 @@ private:
   }
 
   void add_edits(const Decl *declaration, Item &item) const {
-    if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration))
+    if (const clang::VarDecl *variable = variable_of(declaration))
       if (const std::string values = constant_initializer(*variable); !values.empty())
         insert(item, variable->getEndLoc(), values, true);
     if (const clang::FunctionDecl *function = function_of(declaration))
@@ -282,12 +291,27 @@ private:
       if (member->isImplicit())
         continue;
       if (const auto *function = function_of(member))
-        annotate(function, item);
+        is_only_for_host(function) ? remove(member, item) : annotate(function, item);
       const auto *templated = llvm::dyn_cast<clang::ClassTemplateDecl>(member);
       annotate_members(templated ? templated->getTemplatedDecl()
                                  : llvm::dyn_cast<clang::CXXRecordDecl>(member),
                        item);
     }
+  }
+
+  static bool is_only_for_host(const clang::FunctionDecl *function) {
+    return has_explicit<clang::CUDAHostAttr>(function) && !has_explicit<clang::CUDADeviceAttr>(function);
+  }
+
+  /// Removes a member that device code cannot call and that NVRTC refuses.
+  void remove(const Decl *member, Item &item) const {
+    const clang::FunctionDecl *function = function_of(member);
+    if (member->getLocation().isMacroID() || file_of(member->getLocation()) != item.file)
+      return;
+    const SourceText &source = *inventory_.files[item.file];
+    const Range range = declaration_around(source, offset_of(member->getLocation()),
+                                     function->doesThisDeclarationHaveABody(), ";{}:");
+    item.edits.push_back({range, ""});
   }
 
   void annotate(const clang::FunctionDecl *function, Item &item) const {

@@ -92,10 +92,78 @@ public:
     if (Result<void> checked = check(kernel); !checked)
       return std::unexpected(checked.error());
     std::string body = emit_file(0);
+    if (is_linked_)
+      return body;
+    body += TRY(linked());
     return preamble() + body;
   }
 
 private:
+  using ItemPlaces = std::set<std::pair<std::string, std::size_t>>; ///< path and offset
+
+  ItemPlaces chosen_places() const {
+    ItemPlaces places;
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+      if (chosen_[i])
+        places.emplace(inventory_.files[inventory_.items[i].file]->path, inventory_.items[i].range.begin);
+    return places;
+  }
+
+  /// Names of device functions that chosen text declares and the unit does not define.
+  std::set<std::string> undefined() const {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+      for (const clang::Decl *declaration : inventory_.items[i].declarations)
+        if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
+            chosen_[i] && function && function->hasAttr<clang::CUDADeviceAttr>() && !function->isDefined() &&
+            !llvm::isa<clang::CXXMethodDecl>(function))
+          names.insert(function->getQualifiedNameAsString());
+    return names;
+  }
+
+  /// The text of device functions that other units of the program define, which its build links to this one.
+  Result<std::string> linked() {
+    std::string text;
+    std::set<std::string> searched;
+    ItemPlaces emitted = chosen_places();
+    for (std::set<std::string> names = undefined(); !names.empty();) {
+      const std::string name = *names.begin();
+      names.erase(names.begin());
+      if (!searched.insert(name).second)
+        continue;
+      for (const auto &other : unit_.other_units())
+        for (const clang::FunctionDecl *function : definitions_of(name, other->context().getTranslationUnitDecl())) {
+          Slicer slicer(*other, side_);
+          slicer.is_linked_ = true;
+          slicer.others_ = emitted;
+          text += TRY(slicer.run(*function));
+          emitted.merge(slicer.chosen_places());
+          names.merge(slicer.undefined());
+          for (std::size_t i = 0; i < slicer.inventory_.items.size(); ++i)
+            if (slicer.chosen_[i])
+              linked_names_.merge(std::set(slicer.inventory_.items[i].names));
+          needed_.merge(slicer.needed_);
+          std_names_.merge(slicer.std_names_);
+          macros_.merge(slicer.macros_);
+        }
+    }
+    return text;
+  }
+
+  static std::vector<const clang::FunctionDecl *> definitions_of(const std::string &name, const clang::DeclContext *context) {
+    std::vector<const clang::FunctionDecl *> found;
+    for (const clang::Decl *declaration : context->noload_decls()) {
+      if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
+        if (function->doesThisDeclarationHaveABody() && function->hasAttr<clang::CUDADeviceAttr>() &&
+            function->getQualifiedNameAsString() == name)
+          found.push_back(function);
+      } else if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(declaration)) {
+        std::ranges::move(definitions_of(name, llvm::dyn_cast<clang::DeclContext>(declaration)), std::back_inserter(found));
+      }
+    }
+    return found;
+  }
+
   static bool holds(const clang::Decl *declaration, const clang::NamedDecl &kernel) {
     if (declaration == &kernel)
       return true;
@@ -237,6 +305,7 @@ private:
 
   std::string preamble() const {
     std::set<std::string> defined = macros_;
+    defined.insert(linked_names_.begin(), linked_names_.end());
     for (std::size_t i = 0; i < inventory_.items.size(); ++i)
       if (chosen_[i])
         defined.insert(inventory_.items[i].names.begin(), inventory_.items[i].names.end());
@@ -279,7 +348,7 @@ private:
         {"cuda_fp8", {"fp8", "e4m3", "e5m2"}},
         {"mma.h", {"wmma", "nvcuda"}},
         {"cooperative_groups", {"cooperative_groups"}},
-        {"cub/", {"cub"}},
+        {"cub/", {"cub", "Block", "Warp"}},
         {"curand", {"curand"}},
         {"math_constants", {"CUDART_"}},
         {"cuda_pipeline", {"pipeline"}},
@@ -350,6 +419,8 @@ private:
     }
     if (std::ranges::all_of(branches, [](const Branch &branch) { return branch.text.empty(); }))
       return {};
+    if (is_linked_ && is_include_guard(file, *branches.front().directive))
+      return branches.front().text; // another unit may have included it before
     const bool has_items = std::ranges::any_of(
         branches, [](const Branch &b) { return b.has_items && !b.text.empty(); });
     std::string text;
@@ -359,6 +430,14 @@ private:
       text += has_items && !branch.has_items ? branch_not_taken(file, branch.range) : branch.text;
     }
     return text + (end ? std::string(inventory_.files[file]->of(end->range)) : "#endif") + "\n";
+  }
+
+  /// Returns true for the #ifndef NAME that #define NAME follows.
+  bool is_include_guard(std::size_t file, const Directive &directive) const {
+    const auto &directives = inventory_.files[file]->directives;
+    const auto at = std::ranges::find_if(directives, [&](const Directive &one) { return &one == &directive; });
+    return at != directives.end() && at + 1 != directives.end() && (at + 1)->kind == Kind::Define &&
+           !directive.name.empty() && (at + 1)->name == directive.name;
   }
 
   /// The text of a branch next to a chosen declaration. This parse skipped it, but another compiler
@@ -378,7 +457,9 @@ private:
     switch (directive.kind) {
     case Kind::Include: {
       if (is_device_header(directive.name) && side_ == Side::Device)
-        return uses_header(directive.name) ? "#include <" + directive.name + ">\n" : "";
+        return directive.name == "cub/cub.cuh" ? cub_includes(needed_)
+               : uses_header(directive.name)   ? "#include <" + directive.name + ">\n"
+                                               : "";
       const auto child = source.includes.find(directive.range.begin);
       return child == source.includes.end() ? "" : emit_file(child->second);
     }
@@ -403,6 +484,8 @@ private:
     if (item.is_using ? !is_used_namespace(*item.names.begin()) : !chosen_[index])
       return {};
     const SourceText &source = *inventory_.files[item.file];
+    if (others_.contains({source.path, item.range.begin}))
+      return {};
     std::vector<TextEdit> edits = side_ == Side::Device ? item.edits : std::vector<TextEdit>();
     for (TextEdit &edit : edits)
       edit.range = {edit.range.begin - item.range.begin, edit.range.end - item.range.begin};
@@ -438,6 +521,9 @@ private:
   std::vector<bool> chosen_;
   std::vector<std::vector<Piece>> pieces_;
   std::set<std::string> needed_, macros_, std_names_;
+  bool is_linked_ = false;             ///< its text follows that of another unit
+  ItemPlaces others_;                  ///< items that the text of other units has
+  std::set<std::string> linked_names_; ///< names that other units' text declares
 };
 
 /// Includes for the template arguments of the kernel's instantiations. The template's own text may

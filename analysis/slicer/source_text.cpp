@@ -6,6 +6,7 @@
 #include <clang/Lex/Lexer.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace warpwright::analysis::slicer {
 namespace {
@@ -72,6 +73,35 @@ bool is_one_of(std::string_view token, std::string_view set) {
   return token.size() == 1 && set.find(token[0]) != std::string_view::npos;
 }
 
+/// The first token of the whole conditional group (#if to #endif) that ends before token `first`, if the declaration at
+/// `first` began before or in it, as with `#ifdef __CUDACC__`, `__device__`, `#endif`, `float f(float x)`; else `first`.
+std::size_t begin_before_conditional(const SourceText &source, std::size_t first) {
+  const auto is_end = [&](std::size_t token) { return is_one_of(source.of(source.tokens[token]), ";{}"); };
+  std::size_t at = first;
+  std::optional<bool> continues; // whether the text before `first`, without directives, ends within a declaration
+  for (int open = 0; at > 0;) {
+    if (!source.tokens[at - 1].in_directive) {
+      if (open == 0)
+        return continues.value_or(!is_end(at - 1)) ? at : first;
+      if (!continues)
+        continues = !is_end(at - 1);
+      --at;
+      continue;
+    }
+    const auto directive = std::ranges::find_if(source.directives, [&](const Directive &one) {
+      return one.range.contains(source.tokens[at - 1].range.begin);
+    });
+    if (directive == source.directives.end())
+      return first;
+    if (open == 0 && directive->kind != Kind::Endif)
+      return at < first && continues.value_or(false) ? at : first;
+    open += directive->kind == Kind::Endif ? 1 : directive->kind == Kind::If ? -1 : 0;
+    while (at > 0 && source.tokens[at - 1].range.begin >= directive->range.begin)
+      --at;
+  }
+  return continues.value_or(false) ? at : first;
+}
+
 /// The end of the declaration that starts at token `first`.
 std::size_t declaration_end(const SourceText &source, std::size_t first, bool is_function) {
   int depth = 0;
@@ -123,13 +153,19 @@ std::size_t token_at(const SourceText &source, std::size_t offset) {
          source.tokens.begin();
 }
 
-Range declaration_around(const SourceText &source, std::size_t offset, bool is_function) {
+Range declaration_around(const SourceText &source, std::size_t offset, bool is_function, std::string_view before) {
   std::size_t first = token_at(source, offset);
   if (first >= source.tokens.size())
     return {offset, offset};
-  while (first > 0 && !source.tokens[first - 1].in_directive &&
-         !is_one_of(source.of(source.tokens[first - 1]), ";{}"))
-    --first;
+  while (first > 0) {
+    const bool is_plain = !source.tokens[first - 1].in_directive;
+    if (is_plain && is_one_of(source.of(source.tokens[first - 1]), before))
+      break;
+    const std::size_t earlier = is_plain ? first - 1 : begin_before_conditional(source, first);
+    if (earlier == first)
+      break;
+    first = earlier;
+  }
   return {source.tokens[first].range.begin, declaration_end(source, first, is_function)};
 }
 

@@ -50,9 +50,11 @@ SourceText read_source(std::string path, std::string display, std::string text);
 /// Index of the first token that ends after `offset`.
 std::size_t token_at(const SourceText &source, std::size_t offset);
 
-/// The namespace-scope declaration around `offset`: from the end of the previous one to its `;`, or
-/// to the `}` of the body if `is_function`.
-Range declaration_around(const SourceText &source, std::size_t offset, bool is_function);
+/// The declaration around `offset`: from the end of the previous one to its `;`, or to the `}` of the body if
+/// `is_function`. A conditional group in its midst belongs to it.
+/// @param before tokens of one character that end what stands before it
+Range declaration_around(const SourceText &source, std::size_t offset, bool is_function,
+                         std::string_view before = ";{}");
 
 /// Adds the identifiers in `range`, including those in directives.
 void collect_identifiers(const SourceText &source, Range range, std::set<std::string> &identifiers);

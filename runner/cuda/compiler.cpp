@@ -120,7 +120,9 @@ public:
 private:
   std::vector<std::string> all_options(const CompileRequest &request) const {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture_,
-                                        "--ptxas-options=-v"};
+                                        "--ptxas-options=-v",
+                                        // what nvcc would compile for the host alone is not called here
+                                        "--device-as-default-execution-space"};
     const bool has_standard =
         std::any_of(request.options.begin(), request.options.end(), [](const std::string &option) {
           return option.find("-std=") != std::string::npos;
