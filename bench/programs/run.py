@@ -99,6 +99,8 @@ class Bench:
     def programs(self):
         names = sorted(name[:-5] for name in os.listdir(self.source) if re.match(r"[a-m].*-cuda$", name))
         random.Random(SEED).shuffle(names)
+        part, parts = map(int, self.options.part.split("/"))
+        names = names[part::parts]
         if self.options.only:
             wanted = self.options.only.split(",")
             missing = [name for name in wanted if name not in names]
@@ -270,6 +272,7 @@ def main():
     parser.add_argument("--work", default="build/programs", help="copy of HeCBench, captures, ledger")
     parser.add_argument("--for", dest="limit", default="24h", help="begin nothing that would end after this time")
     parser.add_argument("--only", default="", help="names of programs, without -cuda")
+    parser.add_argument("--part", default="0/1", metavar="I/N", help="each N-th program from the I-th: for several GPUs, a command each")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--budget", default="60s", help="of a program's searches, divided by GPU time")
