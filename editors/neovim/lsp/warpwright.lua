@@ -1,6 +1,6 @@
--- The language server alone, for Neovim 0.11 and newer: vim.lsp.enable('warpwright'). Lenses, hovers, code actions and
--- inlay hints are Neovim's own. For commands, diffs in a split and combined hovers call require('warpwright').setup{}
--- instead, and not both.
+-- Configuration of the language server for Neovim 0.11 and newer: vim.lsp.enable('warpwright').
+-- Neovim itself shows lenses, hovers, code actions and inlay hints. For commands, diffs in a split
+-- and combined hovers, call require('warpwright').setup{} instead. Do not use both.
 local options = require('warpwright.options')
 
 return {

@@ -1,7 +1,6 @@
--- The commands of Warpwright. They are there as soon as the plugin is on the runtime path, so that
--- :WarpwrightDoctor can say what is wrong before anything works; nothing is started before
--- `require('warpwright').setup{}`. What each does is in lua/warpwright/commands.lua, which is
--- loaded when the first one is called.
+-- Defines Warpwright's commands. They exist as soon as the plugin is on the runtime path, so
+-- :WarpwrightDoctor can find problems before `require('warpwright').setup{}`, which starts the
+-- server. The first call of a command loads lua/warpwright/commands.lua with their functions.
 if vim.g.loaded_warpwright then return end
 vim.g.loaded_warpwright = true
 

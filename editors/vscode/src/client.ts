@@ -1,6 +1,5 @@
-// The language client: starts the server, says what became of it, and shows some answers in VS
-// Code's ways: a review is a diff, the details are a panel, and in a workspace that is not trusted
-// a click offers to trust it.
+// The language client: starts the server and reports its state. A review is shown as a diff, and the
+// details of a kernel as a panel. In a workspace that is not trusted, a click offers to trust it.
 import * as vscode from 'vscode';
 import {
   CloseAction, CloseHandlerResult, ErrorAction, ErrorHandler, ErrorHandlerResult, ExecuteCommandRequest, LanguageClient, Middleware,
@@ -14,7 +13,7 @@ import { openSettings, Settings } from './settings';
 const kMaxRestarts = 4;
 const kRestartWindowMs = 3 * 60_000;
 
-/** What the client's answers call back into. */
+/** Callbacks for the client's answers. */
 export interface Hooks {
   /** Shows a variant beside the code. */
   review(reference: KernelReference): Promise<void>;
@@ -227,7 +226,7 @@ export class Server {
     };
   }
 
-  /** Of lenses and actions. */
+  /** Commands of lenses and actions. */
   private async runCommand(command: string, [reference]: KernelReference[], next: () => unknown): Promise<unknown> {
     const runs = command === kOptimize || command === kProfile;
     if (runs && !vscode.workspace.isTrusted)
@@ -262,7 +261,7 @@ export class Server {
       this.cancelled.delete(keyOf(reference));
   }
 
-  /** What came of an optimization, for a user who looks elsewhere by now. */
+  /** Reports the result of an optimization to a user who has left its file. */
   private async tell(reference: KernelReference, result: OptimizeResult): Promise<void> {
     if (result.profile) {
       if (await vscode.window.showInformationMessage(`Warpwright: ${result.kernel}, ${result.profile}.`, 'Show') === 'Show')

@@ -1,6 +1,6 @@
 // The panel of a kernel: the server's page, its roofline, and source next to PTX and machine code,
-// linked line by line, before and after. A click on a line marks what belongs to it on the other
-// sides.
+// linked line by line, before and after. A click on a line marks the lines
+// that belong to it on the other sides.
 import * as crypto from 'crypto';
 import * as vscode from 'vscode';
 import { Server } from './client';

@@ -1,5 +1,5 @@
-// How the server's diagnostics are shown: the name of a rule links to its page, which opens
-// rendered.
+// Display of the server's diagnostics: the name of a rule links to its page, which opens as rendered
+// Markdown.
 import * as vscode from 'vscode';
 
 export function registerRulePages(context: vscode.ExtensionContext): void {

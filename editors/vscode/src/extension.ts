@@ -1,5 +1,5 @@
-// The VS Code client of `warpwright lsp`: wires the pieces together. It decides nothing: what is
-// known of kernels, what may be applied and what is said of it are the server's.
+// The VS Code client of `warpwright lsp`. This file connects its parts. The server provides all facts
+// about kernels, and decides which variants may be applied.
 import * as vscode from 'vscode';
 import { Server } from './client';
 import { Details } from './details';

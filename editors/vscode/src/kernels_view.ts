@@ -1,5 +1,5 @@
 // The Kernels view: files of the workspace, their kernels with state, and verified variants below
-// them. The server tells all of it; here are only icons, commands and when to ask again.
+// them. The contents come from the server. This file has the icons, the commands and the refreshes.
 import * as vscode from 'vscode';
 import { Server } from './client';
 import { Kernel, KernelReference, KernelsRequest, KernelState, kCancel, kOptimize, Variant, speedupText } from './protocol';
@@ -29,7 +29,7 @@ function isRunning(kernel: Kernel): boolean {
   return kernel.state === 'queued' || kernel.state === 'measuring';
 }
 
-/** What a command of the view, of an action or of the palette is about. */
+/** The kernel that a command of the view, of an action or of the palette refers to. */
 export type Target = Node | KernelReference | undefined;
 
 export class KernelsView implements vscode.TreeDataProvider<Node> {

@@ -1,4 +1,4 @@
-// What the server and the command line say in whole pages: the doctor's findings, and a report for export.
+// Whole pages: the doctor's findings, and the report for export.
 import { execFile } from 'child_process';
 import * as vscode from 'vscode';
 import { Server } from './client';

@@ -62,14 +62,14 @@ export interface Runner {
 export interface MachineCode {
   source: string;
   ptx: string;
-  /** Of nvdisasm; empty: `missing` says why. */
+  /** Machine code by nvdisasm; if empty, `missing` has the reason. */
   sass: string;
   missing: string;
   /** [address, line of PTX, line of source], lines from 1. */
   rows: [number, number, number][];
 }
 
-/** What the command warpwright.optimize answers. */
+/** Answer of the command warpwright.optimize. */
 export interface OptimizeResult {
   kernel: string;
   tried: number;
@@ -77,7 +77,7 @@ export interface OptimizeResult {
   best: Speedup | null;
   /** "keep torch.compile: ...", where PyTorch's own code is faster than the best verified plan. */
   keep?: string;
-  /** Of the command warpwright.profile: what came of it. */
+  /** Result of the command warpwright.profile. */
   profile?: string;
 }
 
@@ -88,7 +88,7 @@ export const TestRunnerRequest = new RequestType<{ url: string }, Runner, void>(
 export const ReportRequest = new RequestType<{ uris?: string[] }, { html: string; kernels: number }, void>('warpwright/report');
 /** `roofline` is SVG, or empty where times or rates are unknown. */
 export const DetailsRequest = new RequestType<KernelReference, { roofline: string; before: MachineCode; after: MachineCode }, void>('warpwright/details');
-/** Of LSP 3.18. */
+/** A request of LSP 3.18. */
 export const TextDocumentContentRequest = new RequestType<{ uri: string }, { text: string }, void>('workspace/textDocumentContent');
 export const Changed = new NotificationType<Record<string, never>>('warpwright/changed');
 

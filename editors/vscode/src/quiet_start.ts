@@ -1,5 +1,5 @@
-// When the server is started: with the first document that may hold a kernel or a module, with the
-// Kernels view, or with a command. A Python or C++ file without such a word starts nothing.
+// Starts the server with the first document that may hold a kernel or a module, with the Kernels
+// view, or with a command. A Python or C++ file without such code does not start it.
 import * as vscode from 'vscode';
 
 /** A word without which a text of the language has no kernel; server/workspace_files.cpp has the same test. */

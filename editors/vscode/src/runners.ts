@@ -1,6 +1,6 @@
-// Where kernels are measured: the status item, the list to choose from, and adding a runner, which
-// is tried before it is kept. A runner's token lives in the secret storage, under its URL, and goes
-// to the server inside the URL when that asks for its settings.
+// The choice of a runner: the status item, the list of runners, and adding a runner, which is tested
+// before it is saved. A runner's token is in the secret storage, under its URL. The server gets it
+// inside the URL when it requests its settings.
 import * as os from 'os';
 import * as vscode from 'vscode';
 import { Server } from './client';

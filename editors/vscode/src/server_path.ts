@@ -1,5 +1,5 @@
-// Which `warpwright` is started, and how: the setting's, the one that came with the extension, or
-// the one on the PATH.
+// The command that starts the server: `warpwright` from the setting, from the extension, or from the
+// PATH, in this order.
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';

@@ -1,5 +1,5 @@
-// What the server is told: the user's settings, the token of the chosen runner from the secret
-// storage, and whether the workspace is trusted.
+// Settings for the server: those of the user, the token of the chosen runner from the secret storage,
+// and whether the workspace is trusted.
 import * as vscode from 'vscode';
 
 /** Settings that the server knows; the others are this client's own. */

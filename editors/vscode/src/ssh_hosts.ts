@@ -1,5 +1,5 @@
-// Hosts of the user's ssh configuration, to choose a runner from. Files that the configuration includes and patterns are left out:
-// any host can be typed.
+// Hosts of the user's ssh configuration, as a choice of runners. Included files and patterns are not
+// read; the user can type any other host.
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';

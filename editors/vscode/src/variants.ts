@@ -1,5 +1,5 @@
-// A verified variant beside the user's code, and applying it from there. The text is the server's;
-// here it only gets a place.
+// Shows a verified variant next to the user's code and applies it from there. The text comes from
+// the server.
 import * as vscode from 'vscode';
 import { Server } from './client';
 import { Kernel, KernelReference, kApply, KernelsRequest, Variant, VariantRequest } from './protocol';

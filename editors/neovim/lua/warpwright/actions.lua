@@ -1,5 +1,5 @@
--- The server's commands: on a kernel by name, or on the one at the cursor, with what came of them
--- said in a message.
+-- The server's commands, for a kernel by name or for the kernel at the cursor. A message shows the
+-- result.
 local M = {}
 
 local client_of = require('warpwright.client')
@@ -8,7 +8,7 @@ local options = require('warpwright.options')
 
 local function warn(text) vim.notify('Warpwright: ' .. text, vim.log.levels.WARN) end
 
--- What this plugin shows in windows of its own.
+-- Results that this plugin shows in its own windows.
 local shown = {
   ['warpwright.review'] = function(reference) require('warpwright.variants').review(reference.kernel) end,
   ['warpwright.details'] = function(reference) require('warpwright.details').show(reference.kernel) end,

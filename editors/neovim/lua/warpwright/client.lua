@@ -1,8 +1,8 @@
--- The server's process: started for a project's root, attached to its buffers, started again when
--- it ended by itself.
+-- The server's process: started for a project's root, attached to its buffers, and restarted after
+-- a crash.
 --
--- What is in work when a server ends cannot be answered any more, and Neovim does not say so to
--- those who wait; so commands are kept in `pending` here and fail with a message.
+-- Requests without an answer are lost when a server ends, and Neovim does not report this to their
+-- callers. Therefore running commands are kept in `pending`, and fail with a message.
 local M = {}
 
 local compat = require('warpwright.compat')

@@ -1,5 +1,5 @@
--- What differs between Neovim 0.7.2 and the newest, each in one function, so that no other file asks for a version.
--- Functions that a newer Neovim calls deprecated are not called there.
+-- Differences between Neovim 0.7.2 and the newest version, one function each. Other files do not
+-- check versions. Functions that are deprecated in a version are not called in that version.
 local M = {}
 
 local has_methods = vim.fn.has('nvim-0.11') == 1 -- client:request(...) instead of client.request(...)

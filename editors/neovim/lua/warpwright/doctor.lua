@@ -1,5 +1,5 @@
--- `warpwright doctor`, run without blocking the editor: into a window, or as the table of checks that the runner
--- picker and :checkhealth read.
+-- Runs `warpwright doctor` without blocking the editor. Shows its text in a window, or returns the
+-- table of checks for the runner picker and :checkhealth.
 local M = {}
 
 local options = require('warpwright.options')

@@ -1,4 +1,4 @@
--- The page that explains a diagnostic: the server names it with each diagnostic.
+-- Opens the page that explains a diagnostic. The server sends the page's path with each diagnostic.
 local M = {}
 
 local function href_of(diagnostic)

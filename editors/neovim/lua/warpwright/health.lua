@@ -1,4 +1,5 @@
--- :checkhealth warpwright: what Neovim, the program, the runner and the open buffers say, each with what to do.
+-- :checkhealth warpwright: the state of Neovim, the program, the runner and the open buffers, with a
+-- remedy for each problem.
 local M = {}
 
 local compat = require('warpwright.compat')

@@ -1,7 +1,9 @@
--- One hover of all servers of a buffer: clangd's declaration and Warpwright's measurements in one window.
+-- One hover window for all servers of a buffer, such as clangd's declaration and Warpwright's
+-- measurements.
 --
--- Before 0.11 Neovim opens a window for each server, and the last one covers the others. Servers that have not
--- answered after three seconds are left out. Markdown tables are aligned, since Neovim shows them as they are written.
+-- Before 0.11, Neovim opens a window for each server, and the last one covers the others. Servers
+-- without an answer after three seconds are skipped. The columns of Markdown tables are aligned,
+-- because Neovim shows the tables as plain text.
 local M = {}
 
 local compat = require('warpwright.compat')

@@ -1,7 +1,6 @@
--- Warpwright in Neovim, 0.7.2 or newer: faster CUDA kernels and torch modules, verified and
--- measured, where they are written. A thin client of `warpwright lsp` that decides nothing: facts,
--- lenses, hovers, variants and edits are the server's. This file is the interface; see :help
--- warpwright.
+-- The Warpwright plugin for Neovim 0.7.2 or newer, a thin client of `warpwright lsp`. The server
+-- provides all facts, lenses, hovers, variants and edits. This file is the public interface; see
+-- :help warpwright.
 --
 --   require('warpwright').setup{ settings = { budget = '30s' } }
 local M = {}

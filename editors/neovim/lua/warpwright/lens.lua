@@ -1,8 +1,9 @@
--- Lenses as virtual text: the state of each kernel, above its line or at the end of it.
+-- Lenses as virtual text: the state of each kernel, above its line or at the end of its line.
 --
--- Drawn here and not by vim.lsp.codelens, whose drawing differs between Neovim's versions and which
--- asks servers that have no lenses too. Lenses are asked for again when the server says so and when
--- it has analysed a new text. One question is out at a time; marks move with the text meanwhile.
+-- The plugin does not use vim.lsp.codelens: its appearance differs between versions of Neovim, and
+-- it sends requests to servers without lenses. This file requests lenses again after a refresh by
+-- the server and after the analysis of a new text. Only one request is open at a time, and the
+-- marks move with the text meanwhile.
 local M = {}
 
 local compat = require('warpwright.compat')

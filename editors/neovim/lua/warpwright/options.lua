@@ -1,8 +1,7 @@
--- What `setup{}` takes, its defaults, and what is wrong with what it was given.
+-- Options of `setup{}` with their defaults and checks.
 --
--- A wrong option is said once and its default is used: an editor must start with a typing mistake
--- in its settings. What is under `settings` belongs to the server, which checks the values itself
--- and names what it cannot use.
+-- A wrong option is reported once and replaced by its default, so the editor starts despite a typing
+-- mistake. The server checks the values under `settings` and reports unusable values.
 local M = {}
 
 M.defaults = {

@@ -1,6 +1,6 @@
--- Progress of the server's work, as `$/progress` tells it: for the statusline, for cancelling, for plugins that show
--- progress by themselves (their handlers are called as well).
--- After each change the autocommand `User WarpwrightProgress` fires and the statusline is drawn again.
+-- Progress of the server's work from `$/progress`, for the statusline and for cancelling. Handlers of
+-- other plugins that show progress are called, too. After each change the autocommand
+-- `User WarpwrightProgress` fires and the statusline is drawn again.
 local M = {}
 
 local running = {} -- client id -> token -> { title, message, percentage, cancellable }

@@ -1,5 +1,5 @@
--- When the server is started: with the first buffer that may hold a kernel or a module. A Python or
--- C++ file without such a word starts nothing until the word is typed.
+-- Starts the server with the first buffer that may hold a kernel or a module. A Python or C++ file
+-- starts it only when it contains a word such as `Module` or `Tensor`.
 local M = {}
 
 -- A word without which a text of the language has no kernel; server/workspace_files.cpp has the same test.

@@ -1,7 +1,8 @@
--- Where kernels are verified and measured: this machine, its CPU alone, or a runner on another machine.
+-- The choice of a runner: this machine, its CPU alone, or a runner on another machine.
 --
--- A choice is told to the running servers at once, tried with `warpwright doctor`, and kept with the runners that were
--- added in stdpath('data')/warpwright/runners.json. Tokens are never kept there: a URL names the file that holds one.
+-- A choice is sent to the running servers at once and tested with `warpwright doctor`. It is stored
+-- with the added runners in stdpath('data')/warpwright/runners.json. Tokens are not stored there: a
+-- URL names the file that holds a token.
 local M = {}
 
 local options = require('warpwright.options')

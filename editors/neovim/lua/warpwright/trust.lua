@@ -1,6 +1,7 @@
--- Questions of the server about trust: whether the code of a folder may be built and run, and whether what a project's
--- .warpwright.toml asks for counts. The server asks only when the user wants something that needs it, so a key that is
--- typed into a text is never taken for an answer; until then it says in a message what it ignores.
+-- Questions about trust: whether the code of a folder may be built and run, and whether the requests
+-- of a project's .warpwright.toml are approved. The server asks only after a command of the user, so
+-- a key that is typed into a text is never taken for an answer. Before that, a message lists the
+-- requests that are ignored.
 local M = {}
 
 --- The handler of window/showMessageRequest. The last answer, which changes nothing, is the default.

@@ -1,9 +1,8 @@
--- Verified variants of a kernel: listed with their speedups, shown as a diff beside the file,
--- applied.
+-- Verified variants of a kernel: a list with their speedups, a diff next to the file, and applying a
+-- variant.
 --
--- They are the server's code actions, resolved into edits when one is picked, so an edit always
--- fits the text that it is applied to; when the text changed meanwhile it is refused. Applying is
--- one step of undo.
+-- Variants are code actions of the server. An action is resolved into an edit when the user picks
+-- it. If the text has changed meanwhile, the edit is refused. Undo takes it back in one step.
 local M = {}
 
 local actions = require('warpwright.actions')
