@@ -151,9 +151,9 @@ class Commands(unittest.TestCase):
             words = line.partition(" -- ")[0].partition("#")[0].split()
             with self.subTest(f"{name}: {line}"):
                 if re.fullmatch(r"[a-z-]+", words[1]):
-                    self.assertIn(f'"{words[1]}"', sources)
+                    self.assertTrue(f'"{words[1]}"' in sources, words[1])
                 for option in re.findall(r"(?<![\w'-])--[a-z][a-z-]*", " ".join(words)):
-                    self.assertRegex(sources, rf'[",]{option}[",{{]')
+                    self.assertTrue(re.search(rf'[",]{option}[",{{]', sources), option)
 
 
 def commands(text):
