@@ -29,8 +29,11 @@ public:
       : unit_(program.unit()), kernel_(kernel), facts_(facts), slice_(slice),
         spec_(std::move(spec)), program_(program), fixed_(fixed_names(unit_, slice)) {}
 
-  InferredTask run() {
-    find_launch();
+  InferredTask run(bool launch_of_run = false) {
+    if (launch_of_run)
+      draft_ = draft_from_run(unit_, kernel_, spec_);
+    else
+      find_launch();
     result_.missing = draft_.missing;
     result_.assumptions = draft_.assumptions;
     bind_sizes();
@@ -459,9 +462,15 @@ InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &k
   CommentSpec above = spec_above(program.unit(), kernel);
   merge(above.spec, spec);
   InferredTask result = Inference(program, kernel, facts, slice, above.spec).run();
-  if (auto &captured = above.spec.captured; captured && !is_launched_as(result.task, *captured)) {
-    captured.reset(); // another launch of the kernel
-    result = Inference(program, kernel, facts, slice, above.spec).run();
+  if (auto &captured = above.spec.captured;
+      captured && (!result.inferred || !is_launched_as(result.task, *captured))) {
+    InferredTask of_run = Inference(program, kernel, facts, slice, above.spec).run(/*launch_of_run=*/true);
+    if (of_run.inferred) {
+      result = std::move(of_run);
+    } else if (!is_launched_as(result.task, *captured)) {
+      captured.reset(); // another launch of the kernel
+      result = Inference(program, kernel, facts, slice, above.spec).run();
+    }
   }
   result.captured = spec.captured;
   if (above.error) {

@@ -420,6 +420,29 @@ LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &k
   return draft;
 }
 
+LaunchDraft draft_from_run(const ParsedUnit &unit, const clang::FunctionDecl &kernel, Spec spec) {
+  const CapturedLaunch &run = *spec.captured;
+  LaunchSpec launch;
+  for (std::size_t axis = 0; axis < run.grid.size(); ++axis) {
+    launch.grid[axis] = run.grid[axis];
+    launch.block[axis] = run.block[axis];
+  }
+  launch.shared_bytes = run.shared_bytes;
+  spec.launch = launch;
+  LaunchDraft draft = draft_from_spec(unit, kernel, spec);
+  for (std::size_t i = 0; i < draft.step.arguments.size(); ++i) {
+    auto *size = std::get_if<model::SizeArgument>(&draft.step.arguments[i]);
+    const std::string name = kernel.getParamDecl(static_cast<unsigned>(i))->getNameAsString();
+    if (const auto value = run.integers.find(name); size && value != run.integers.end()) {
+      size->value = value->second;
+      draft.integers[name] = value->second;
+      draft.roots.erase(name);
+    }
+  }
+  draft.assumptions.push_back("the launch is that of " + run.source + "; other sizes are not checked");
+  return draft;
+}
+
 std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &slice) {
   std::set<std::string> names;
   for (std::size_t at = 0; (at = slice.find("#define ", at)) != std::string::npos;) {

@@ -50,6 +50,10 @@ LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
 LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
                             const Spec &spec);
 
+/// The launch as a run had it, all integers constant; for host code that does not tell it.
+/// @param spec with a captured launch
+LaunchDraft draft_from_run(const ParsedUnit &unit, const clang::FunctionDecl &kernel, Spec spec);
+
 /// Macros and file-level constants that the slice depends on; they cannot be sizes.
 std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &slice);
 

@@ -32,12 +32,8 @@ Json measured_of(const server::KernelStatus &status, const states::MoveOffer &of
 Outcome<ToolResult> run_suggest_tool(Workbench &bench, const ToolCall &call) {
   const cli::Input input = TRY(bench.read(call));
   const analysis::Kernel *kernel = TRY(cuda_kernel_of(input, call.text("kernel"), "suggest"));
-  const source::State state{.file = input.file,
-                            .settings = input.settings.parse,
-                            .kernel = kernel->name,
-                            .moves = {},
-                            .provenance = {},
-                            .arguments = states::argument_values(kernel->task.task)};
+  const source::State state = states::state_of_file(input.file, input.settings.parse, kernel->name, kernel->task.task,
+                                                    arch::gpu_or_cpu(std::nullopt));
   const auto offers = TRY(states::move_offers(state));
   const server::KernelStatus status = bench.status_of(*snapshot_of(input), *kernel);
   Json moves = Json::array(), refused = Json::array();

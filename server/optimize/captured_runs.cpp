@@ -140,6 +140,7 @@ std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,
   analysis::CapturedLaunch found{.source = run.source};
   std::ranges::copy(launch.grid, found.grid.begin());
   std::ranges::copy(launch.block, found.block.begin());
+  found.shared_bytes = launch.shared_bytes;
   for (unsigned i = 0; i < kernel.getNumParams(); ++i) {
     const clang::ParmVarDecl &parameter = *kernel.getParamDecl(i);
     const clang::QualType type = parameter.getType();

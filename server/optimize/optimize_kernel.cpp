@@ -118,9 +118,9 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const std::string &path = request.snapshot->facts.path;
   const model::Task &task = kernel->task.task;
   const auto device = device_of(client, request.settings.device);
-  const source::State original{
-      {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}, {},
-      arch::gpu_or_cpu(device), states::argument_values(task)};
+  const source::State original =
+      states::state_of_file({path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, task,
+                            arch::gpu_or_cpu(device));
 
   Trial trial(request, events);
   CandidateEvaluator evaluator(client, verify_options(request));
@@ -155,9 +155,8 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",
                       "Optimize it again"};
-  source::State state{{path, text}, ProjectSettings().read(path).parse,    entry.kernel, {},
-                      {},           arch::gpu_or_cpu(entry.verdict.device),
-                      states::argument_values(entry.task)};
+  source::State state = states::state_of_file({path, text}, ProjectSettings().read(path).parse, entry.kernel,
+                                              entry.task, arch::gpu_or_cpu(entry.verdict.device));
   std::span<const std::string> moves = entry.plan.moves;
   if (entry.proposed.answer && states::is_rewrite(entry.plan.moves)) {
     auto written = states::write_plan(state, entry.task, *entry.proposed.answer);

@@ -1,5 +1,6 @@
 // Recorded runs complete the tasks of kernels whose sizes the text of a program does not give.
 #include "analysis/task/infer_task.h"
+#include "generator/text/states/generator.h"
 #include "server/measured_text.h"
 #include "server/optimize/captured_runs.h"
 #include "server/optimize/project.h"
@@ -210,6 +211,56 @@ int main(int argc, char **argv) {
   CHECK(distribution("x").quantiles.front() == -3);
   CHECK(std::ranges::count(task.assumptions, "the values of rows are spread as in the run of ./main input on "
                                              "2026-11-26") == 1);
+}
+
+TEST_CASE("a launch that the text does not tell is taken from the run, and no move changes it") {
+  const std::string text = R"(#include <cuda_runtime.h>
+#include "shapes.h"
+__global__ void shifted(float *x, const float *y, int n, int offset) {
+  extern __shared__ float tile[];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = i < n ? y[i] : 0;
+  __syncthreads();
+  if (i < n)
+    x[i + offset] = tile[threadIdx.x] * 2;
+}
+
+void run(Shape shape, float *x, const float *y) {
+  shifted<<<shape.blocks(), shape.threads(), shape.bytes()>>>(x, y, shape.count(), shape.offset());
+}
+)";
+  capture::Launch launch{.kernel = "_Z7shiftedPfPKfii",
+                         .grid = {4, 1, 1},
+                         .block = {256, 1, 1},
+                         .shared_bytes = 1024,
+                         .parameters = {{pointer(1, 0, 4096), pointer(2, 0, 4096), {bytes(1000), {}}, {bytes(0), {}}}}};
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch, 300e3}});
+  CHECK_FALSE(kernel_of(facts_with({}, text), "shifted").task.inferred);
+  const analysis::FileFacts facts = facts_with(captures.run(), text);
+  const analysis::InferredTask &task = kernel_of(facts, "shifted").task;
+  REQUIRE_MESSAGE(task.inferred, (task.missing.empty() ? "" : task.missing.front().question));
+  CHECK(task.task.sizes.empty());
+  const auto &step = std::get<model::LaunchStep>(task.task.reference.steps.back());
+  CHECK(step.grid[0].evaluate({}) == 4);
+  CHECK(step.block[0].evaluate({}) == 256);
+  CHECK(step.shared_bytes.evaluate({}) == 1024);
+  CHECK(task.assumptions.back().contains("other sizes are not checked"));
+
+  const source::State state = states::state_of_file({"/program/main.cu", text}, {}, "shifted", task.task,
+                                                    arch::gpu_or_cpu(std::nullopt));
+  CHECK(state.keeps_launch);
+  bool has_any = false;
+  for (const source::Move &move : states::legal_moves(state)) {
+    CHECK(move.name != "block_size");
+    const auto next = states::apply_move(state, move);
+    REQUIRE(next);
+    const auto plan = states::render_plan(*next, task.task);
+    REQUIRE_MESSAGE(plan, describe(plan.error()));
+    CHECK(plan->steps == task.task.reference.steps);
+    has_any = true;
+  }
+  CHECK(has_any);
 }
 
 TEST_CASE("a size is also known where the program passes what it computes from it") {

@@ -57,7 +57,7 @@ Result<source::Edits> replace_by_tiles(const source::KernelSource &source, const
 }
 
 std::string refuses_templates(const source::KernelSource &source) {
-  if (source.launches().empty())
+  if (!source.can_change_launches())
     return "there is no launch to reshape";
   for (const clang::CUDAKernelCallExpr *launch : source.launches())
     if (source::LaunchSite(source, launch).has_shared_bytes())

@@ -72,7 +72,7 @@ std::optional<Range> exclusive_definition(const source::KernelSource &source,
 
 /// The block of all launches. Errors: the reason why it cannot be changed.
 Result<BlockUse> block_use(const source::KernelSource &source) {
-  if (source.launches().empty())
+  if (!source.can_change_launches())
     return fail("there is no launch");
   BlockUse use;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {

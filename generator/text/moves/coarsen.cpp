@@ -14,7 +14,7 @@ Result<Offer> offer_coarsen(const source::KernelSource &source) {
   const auto guarded = match_straight(source::IndexReader(source));
   if (!guarded)
     return std::unexpected(guarded.error());
-  if (source.launches().empty())
+  if (!source.can_change_launches())
     return fail("there is no launch with a grid that could shrink");
   if (!has_one_dimensional_blocks(source))
     return fail("the block is not one-dimensional");

@@ -13,7 +13,7 @@ Result<Offer> offer_grid_stride(const source::KernelSource &source) {
   const auto guarded = match_straight(source::IndexReader(source));
   if (!guarded)
     return std::unexpected(guarded.error());
-  if (source.launches().empty())
+  if (!source.can_change_launches())
     return fail("there is no launch with a grid that could be capped");
   const int all = source.gpu().multiprocessors;
   const auto edits = [&source,

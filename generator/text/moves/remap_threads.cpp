@@ -52,7 +52,7 @@ Result<Offer> offer_remap_threads(const source::KernelSource &source) {
     return fail("the kernel uses shared memory, a barrier or warp operations");
   if (unit_stride_accesses(form, "y") <= unit_stride_accesses(form, "x"))
     return fail("threadIdx.x already drives the fastest index");
-  if (source.launches().empty())
+  if (!source.can_change_launches())
     return fail("there is no launch with a shape that could be swapped");
   const auto swapped = swapped_members(source);
   if (!swapped)

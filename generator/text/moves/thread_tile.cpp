@@ -108,7 +108,7 @@ Result<void> take_work(TiledAxis &tiled) {
 /// The axes along which the kernel has one index. Errors: the reason why there is none.
 Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
   const source::KernelSource &source = form.source();
-  if (source.launches().empty())
+  if (!source.can_change_launches())
     return fail("there is no launch with a grid that could shrink");
   if (source.body_text().contains("__shared__") || source::has_collective(source.body()))
     return fail("the kernel uses shared memory, a barrier or warp operations");

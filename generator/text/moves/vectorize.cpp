@@ -129,7 +129,7 @@ Result<Plan> make_plan(const source::IndexReader &form) {
   }
   if (plan.arrays.empty())
     return fail("the kernel does not access an array at the thread's global index");
-  if (source.launches().empty())
+  if (!source.can_change_launches())
     return fail("there is no launch with a grid that could shrink");
   return plan;
 }

@@ -19,6 +19,7 @@ Result<KernelSource> KernelSource::open(const State &state) {
   KernelSource source;
   source.gpu_ = state.gpu;
   source.arguments_ = state.arguments;
+  source.keeps_launch_ = state.keeps_launch;
   source.unit_ = std::move(*unit);
   source.kernel_ = source.unit_->find_kernel(state.kernel);
   if (!source.kernel_)

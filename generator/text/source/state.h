@@ -45,6 +45,8 @@ struct State {
   arch::Gpu gpu = arch::gpu_named("cpu").value();
   /// Values of the kernel's parameters at the task's sizes; nullopt for other than integers. Empty: there is no task.
   std::vector<std::optional<std::int64_t>> arguments{};
+  /// The task's launch is one of a recorded run, and the host code does not tell it: no move may change it.
+  bool keeps_launch = false;
 };
 
 } // namespace warpwright::source

@@ -13,6 +13,10 @@
 
 namespace warpwright::states {
 
+/// The user's file, from which moves start, with what the task says of the kernel's launch.
+source::State state_of_file(analysis::SourceFile file, analysis::ParseSettings settings, const std::string &kernel,
+                            const model::Task &task, const arch::Gpu &gpu);
+
 /// Values of the launched kernel's parameters at the task's sizes, for State::arguments.
 std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task);
 

@@ -5,6 +5,7 @@
 
 #include "analysis/guard/guard.h"
 #include "analysis/task/infer_task.h"
+#include "generator/text/source/launch_writer.h"
 
 #include <algorithm>
 
@@ -23,7 +24,8 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
   auto slice = analysis::slice_kernel(**unit, *kernel);
   if (!slice)
     return std::unexpected(slice.error());
-  auto launch = analysis::launch_step(**unit, *kernel, task);
+  const model::LaunchStep *known = state.keeps_launch ? source::only_launch(task.reference) : nullptr;
+  auto launch = known ? *known : analysis::launch_step(**unit, *kernel, task);
   if (!launch)
     return std::unexpected(launch.error());
   const auto is_launch = [](const model::Step &step) {
@@ -39,7 +41,28 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
   return plan;
 }
 
+/// Whether the file launches the kernel otherwise than the task, as far as its text tells.
+bool differs_in_launch(const source::State &state, const model::Task &task) {
+  const model::LaunchStep *wanted = source::only_launch(task.reference);
+  auto unit = analysis::parse_stub(state.file, state.settings);
+  const clang::FunctionDecl *kernel = unit ? (*unit)->find_kernel(state.kernel) : nullptr;
+  if (!wanted || !kernel)
+    return false;
+  const auto launch = analysis::launch_step(**unit, *kernel, task);
+  return !launch || !source::same_launch(*launch, *wanted, task);
+}
+
 } // namespace
+
+source::State state_of_file(analysis::SourceFile file, analysis::ParseSettings settings, const std::string &kernel,
+                            const model::Task &task, const arch::Gpu &gpu) {
+  source::State state{std::move(file), std::move(settings), kernel, {}, {}, gpu, argument_values(task)};
+  if (task.sizes.empty()) // as a task has them whose launch comes from a run
+    if (const auto differs = analysis::guarded(
+            analysis::kCommandLimits, [state, task]() -> Result<bool> { return differs_in_launch(state, task); }))
+      state.keeps_launch = *differs;
+  return state;
+}
 
 std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task) {
   std::vector<std::optional<std::int64_t>> values;
