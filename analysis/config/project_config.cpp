@@ -193,7 +193,7 @@ constexpr const char *kAtOnce = "at once", *kAfterApproval = "after approval";
 
 const std::array<Reader::Key, 12> Reader::kKeys{{
     {{"flags", "a list of texts", R"(["-DN=3"])",
-      "Compile flags for every file, after those of compile_commands.json",
+      "Compile flags for every file, after those of compile_commands.json or the makefile",
       "flags that name a path outside of the project's folder after approval, the rest at once"},
      &Reader::flags},
     {{"remove_flags", "a list of texts", R"(["-fpermissive"])", "Compile flags to drop", kAtOnce},

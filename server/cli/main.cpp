@@ -68,7 +68,7 @@ void add_optimize(CLI::App &app, Options &all) {
   command
       ->add_option(
           "paths", options.paths,
-          "CUDA sources, Python files with torch modules, or directories with .cu and .cuh files");
+          "CUDA sources, Python files with torch modules, or directories with them");
   command->add_option("--program", options.program,
                       "Make a whole CUDA program faster: the command that runs it, in its folder; paths are then "
                       "the sources to change, by default all in the folder");
@@ -152,7 +152,7 @@ void add_analyze(CLI::App &app, Options &all) {
       app.add_subcommand("analyze", "Show what is known of kernels without running anything");
   command
       ->add_option("paths", all.analyze.paths,
-                   "CUDA sources, or directories with .cu and .cuh files")
+                   "CUDA sources, or directories with them")
       ->required();
   command->add_flag("--json", all.analyze.json, "Print one JSON document");
   command->add_option("--slices", all.analyze.slices,

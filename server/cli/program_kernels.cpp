@@ -84,7 +84,7 @@ std::vector<LaunchedKernel> launched_kernels(Run &run, const program::RunTimes &
       reported.could_save = program::possible_saving(time.mean_ns(), kernel.source->floor_ns);
     }
     if (!kernel.source)
-      reported.why = "its source is not among the folder's .cu and .cuh files";
+      reported.why = "its source is not among the folder's CUDA sources";
     else if (reported.gpu_share < kLeastShare)
       reported.why = "it has under " + printed("%.0f%%", 100 * kLeastShare) + " of the GPU time";
     else if (!kernel.source->inferred)

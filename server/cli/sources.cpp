@@ -3,14 +3,28 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace warpwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uintmax_t kMostBytes = 1 << 20; ///< of a header; a longer one is data
+
+/// Whether a file is CUDA by its ending, or is C++ text that defines kernels.
 bool is_source(const fs::path &path) {
-  return path.extension() == ".cu" || path.extension() == ".cuh";
+  static const std::set<std::string> kCuda{".cu", ".cuh"};
+  static const std::set<std::string> kCpp{".h",   ".hh",  ".hpp", ".hxx", ".inl", ".inc", ".ipp",
+                                          ".tpp", ".cpp", ".cc",  ".cxx"};
+  const std::string ending = path.extension().string();
+  if (kCuda.contains(ending))
+    return true;
+  std::error_code failed;
+  if (!kCpp.contains(ending) || fs::file_size(path, failed) > kMostBytes || failed)
+    return false;
+  const Result<std::string> text = read_file(path);
+  return text && text->contains("__global__");
 }
 
 Result<std::vector<fs::path>> walk(const fs::path &directory) {
@@ -30,8 +44,8 @@ Result<std::vector<fs::path>> walk(const fs::path &directory) {
   if (error)
     return fail("cannot read the directory " + directory.string() + ": " + error.message());
   if (found.empty())
-    return fail("no .cu or .cuh file in " + directory.string(),
-                "Name a directory with CUDA sources, or a file");
+    return fail("no CUDA source in " + directory.string(),
+                "Name a directory with .cu or .cuh files, or with C++ files that define kernels");
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -10,8 +10,9 @@
 
 namespace warpwright::cli {
 
-/// The given files, and for each given directory its .cu and .cuh files, sorted, without hidden
-/// directories. Errors: a path that does not exist; a directory without CUDA sources.
+/// The given files, and for each given directory its .cu and .cuh files and the C++ files that define
+/// kernels, sorted, without hidden directories. Errors: a path that does not exist; a directory
+/// without CUDA sources.
 Result<std::vector<std::filesystem::path>> find_sources(const std::vector<std::string> &paths);
 
 /// Writes `after` by warpwright::write_atomically if the file still holds `before`. Errors: as

@@ -126,7 +126,7 @@ TEST_CASE("a missing file and an empty directory are named") {
   place.add("sub/readme.txt", "");
   const Ended empty = place.optimize({"sub"});
   CHECK(empty.code == 2);
-  CHECK(has(empty.errors, "no .cu or .cuh file in sub"));
+  CHECK(has(empty.errors, "no CUDA source in sub"));
   const Ended analysis = place.run({"analyze", "none.cu", "--json"});
   CHECK(analysis.code == 2);
   CHECK(analysis.json()["files"].empty());

@@ -44,7 +44,7 @@ TEST_CASE("a missing path and a directory without sources are errors that name i
         (folder.path / "none.cu").string() + ": no such file or directory");
   const auto empty = find_sources({folder.path.string()});
   REQUIRE(!empty);
-  CHECK(empty.error().message == "no .cu or .cuh file in " + folder.path.string());
+  CHECK(empty.error().message == "no CUDA source in " + folder.path.string());
 }
 
 TEST_CASE("a file is replaced whole, with its permissions, through a link") {
