@@ -138,7 +138,7 @@ class Bench:
         out_folder = os.path.join(self.work, "cache", "warpwright", "captures", f"{program}")
         shutil.rmtree(out_folder, ignore_errors=True)
         os.makedirs(os.path.dirname(out_folder), exist_ok=True)
-        command = [self.warpwright, "capture", "--out", out_folder, "--", "make", f"ARCH={self.options.arch}", "run"]
+        command = [self.warpwright, "capture", "--contents", "--out", out_folder, "--", "make", f"ARCH={self.options.arch}", "run"]
         code, out, err, took = run(command, self.folder(program), self.options.run_limit, self.environment)
         gpu_ns, launches, gpus = 0, 0, []
         for folder, _, names in os.walk(out_folder):
@@ -221,7 +221,8 @@ class Bench:
                                                 for kernel in distinct])
         if self.options.whole:
             return self.whole(program)
-        chosen = [kernel for kernel in distinct if kernel["run"]["share"] >= self.options.least_share][:self.options.most_kernels]
+        own = sum(kernel["run"]["share"] for kernel in distinct) or 1  # copies and libraries can have most of the GPU time
+        chosen = [kernel for kernel in distinct if kernel["run"]["share"] / own >= self.options.least_share][:self.options.most_kernels]
         weight = sum(kernel["run"]["share"] for kernel in chosen if kernel["task"]["inferred"]) or 1
         done = {line["kernel"] for line in self.known("kernel", program)}
         for kernel in chosen:
@@ -277,7 +278,7 @@ def main():
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--budget", default="60s", help="of a program's searches, divided by GPU time")
     parser.add_argument("--least-budget", type=float, default=10, help="seconds of one search")
-    parser.add_argument("--least-share", type=float, default=0.05, help="of GPU time, for a kernel to be optimized")
+    parser.add_argument("--least-share", type=float, default=0.05, help="of the GPU time of kernels with source, for a kernel to be optimized")
     parser.add_argument("--most-kernels", type=int, default=3, help="of one program")
     parser.add_argument("--max-variants", type=int, default=0)
     parser.add_argument("--run-limit", type=float, default=60, help="seconds of a captured run; its record is kept when it is ended")

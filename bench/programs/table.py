@@ -7,6 +7,9 @@ import random
 import sys
 
 
+NEAR = 1.5
+
+
 def read(path):
     """The lines of a file; a last line that was cut short is left out."""
     lines = []
@@ -97,6 +100,10 @@ def render(lines):
     text += f"- tasks known with the run: {sum(kernel['task'] for kernel in launched)} of {len(launched)} launched kernels\n"
     outcomes = collections.Counter(line["outcome"] for facts in finished.values() for line in facts["kernel"])
     text += f"- kernels optimized: {sum(outcomes.values())}: {', '.join(f'{count} {name}' for name, count in outcomes.most_common())}\n"
+    timed = [(line["before_ns"], line["total_ns"] / line["launches"]) for facts in finished.values() for line in facts["kernel"]
+             if line.get("before_ns")]
+    near = sum(max(task / launch, launch / task) <= NEAR for task, launch in timed)
+    text += f"- tasks that take as long as a launch in the program, within {NEAR}x: {near} of {len(timed)}\n"
     text += mean_text("kernels, geometric mean (failures as 1.0, interval over programs)",
                       [[speedup_of(line) for line in facts["kernel"]] for facts in finished.values()])
     ratios = {name: gpu_ratio(facts["kernel"], facts["capture"][-1]["gpu_ns"]) for name, facts in finished.items()
