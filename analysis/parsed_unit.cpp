@@ -108,6 +108,13 @@ std::vector<clang::FunctionDecl *> ParsedUnit::kernels() const {
   return std::move(visitor.found);
 }
 
+std::vector<const clang::CUDAKernelCallExpr *> ParsedUnit::all_launches() const {
+  LaunchVisitor visitor;
+  for (clang::Decl *declaration : context().getTranslationUnitDecl()->noload_decls())
+    visitor.TraverseDecl(declaration);
+  return std::move(visitor.found);
+}
+
 std::vector<const clang::CUDAKernelCallExpr *> ParsedUnit::launches() const {
   LaunchVisitor visitor;
   for (clang::Decl *declaration : top_level_declarations())

@@ -82,6 +82,8 @@ public:
   /// Definitions of __global__ functions in the file, namespaces included. A template is listed
   /// once, as its pattern.
   std::vector<clang::FunctionDecl *> kernels() const;
+  /// Kernel launches in all files of the unit.
+  std::vector<const clang::CUDAKernelCallExpr *> all_launches() const;
   /// Kernel launches in the file, in order.
   std::vector<const clang::CUDAKernelCallExpr *> launches() const;
   /// The definition of the kernel that a launch calls, or null. For a specialization, the

@@ -56,7 +56,7 @@ public:
     task.reference.options = unit_.compile_options();
     task.reference.steps.emplace_back(draft_.step);
     if (result_.missing.empty() && task.buffers.empty())
-      miss("output", "The kernel takes no buffer. What would show that a variant computes the same?");
+      miss("output", "The kernel takes no buffer. Which result shows that a variant computes the same?");
     if (result_.missing.empty())
       finish();
     result_.inferred = result_.missing.empty();
@@ -288,6 +288,11 @@ private:
                          const model::Buffer &buffer, bool escaped) {
     const auto parameter = std::ranges::find(facts_.parameters, draft.name, &Parameter::name);
     const bool is_const = parameter != facts_.parameters.end() && parameter->is_const;
+    const bool is_written_in_text = std::ranges::any_of(facts_.accesses, [&](const Access &access) {
+      return access.is_write && std::ranges::find(draft.parameters, access.buffer) != draft.parameters.end();
+    });
+    if (!use.is_written && is_written_in_text)
+      return Direction::InOut; // through a pointer of another type: where is not known
     if (!use.is_written && !(escaped && !is_const))
       return Direction::In;
     const bool needs_fill =

@@ -19,7 +19,8 @@ bool is_below(const std::string &folder, const std::string &path) {
 }
 
 bool is_source(const std::string &path) {
-  return path.ends_with(".cu") || path.ends_with(".cuh") || analysis::is_python(path) ||
+  static const std::set<std::string> kCuda{".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc"};
+  return kCuda.contains(fs::path(path).extension().string()) || analysis::is_python(path) ||
          analysis::is_host_cpp(path);
 }
 
@@ -59,7 +60,7 @@ Result<std::string> Workbench::path_of(const std::string &name) const {
     return fail("there is no file " + name + " in " + root(), "Check the path");
   if (!is_source(path))
     return fail(name + " is not a source file of CUDA, Python or C++",
-                "Name a .cu, .cuh, .py or .cpp file");
+                "Name a .cu, .cuh, .py or .cpp file, or a header");
   return path;
 }
 

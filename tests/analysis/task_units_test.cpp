@@ -43,6 +43,7 @@ TEST_CASE("an included file is analyzed as part of the source that includes it")
   CHECK(inferred.task.task.sizes.at("n") == 700);
   CHECK(inferred.task.task.buffers.at(0).dtype == model::Dtype::Float64);
   CHECK((*unit)->launches().empty()); // it is in the other file
+  CHECK((*unit)->all_launches().size() == 1);
   const FileFacts facts = collect_facts(**unit);
   REQUIRE(facts.kernels.size() == 1);
   CHECK(newer.substr(facts.kernels[0].name_range.begin, 5) == "twice");

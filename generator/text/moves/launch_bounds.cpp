@@ -11,10 +11,10 @@ namespace warpwright::moves {
 Result<Offer> offer_launch_bounds(const source::KernelSource &source) {
   if (source.kernel()->hasAttr<clang::CUDALaunchBoundsAttr>())
     return fail("the kernel has __launch_bounds__ already");
-  if (source.launches().empty())
+  if (source.all_launches().empty())
     return fail("there is no launch");
   int threads = 0;
-  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
+  for (const clang::CUDAKernelCallExpr *launch : source.all_launches()) {
     const source::LaunchSite site(source, launch);
     std::int64_t product = 1;
     for (int d = 0; d < 3; ++d)

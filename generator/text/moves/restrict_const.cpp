@@ -51,10 +51,10 @@ source::Edits qualifiers(const source::KernelSource &source) {
 } // namespace
 
 Result<Offer> offer_restrict_const(const source::KernelSource &source) {
-  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    std::set<std::string> pointers;
+  for (const clang::CUDAKernelCallExpr *launch : source.all_launches()) {
+    std::set<std::string_view> pointers;
     for (const clang::Expr *argument : launch->arguments())
-      if (argument->getType()->isPointerType() && !pointers.insert(source.text_of(argument)).second)
+      if (argument->getType()->isPointerType() && !pointers.insert(source.unit().text_anywhere(argument->getSourceRange())).second)
         return fail("a launch passes the same pointer twice");
   }
   const clang::FunctionDecl *kernel = source.kernel();

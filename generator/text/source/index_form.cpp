@@ -25,7 +25,7 @@ symbolic::Polynomial derived(const char *operation, const symbolic::Polynomial &
 
 IndexReader::IndexReader(const KernelSource &source) : source_(source) {
   bool first = true;
-  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
+  for (const clang::CUDAKernelCallExpr *launch : source.all_launches()) {
     const LaunchSite site(source, launch);
     for (int d = 0; d < 3; ++d) {
       auto value = site.block().value(d);

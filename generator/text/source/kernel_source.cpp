@@ -35,6 +35,14 @@ Result<KernelSource> KernelSource::open(const State &state) {
   for (const clang::CUDAKernelCallExpr *launch : source.unit_->launches())
     if (analysis::ParsedUnit::kernel_of(launch) == source.kernel_)
       source.launches_.push_back(launch);
+  const bool is_main = source.unit_->file_id() == source.unit_->sources().getMainFileID();
+  source.all_launches_ = source.launches_;
+  if (!is_main) {
+    source.all_launches_ = source.unit_->all_launches();
+    std::erase_if(source.all_launches_, [&](const clang::CUDAKernelCallExpr *launch) {
+      return analysis::ParsedUnit::kernel_of(launch) != source.kernel_;
+    });
+  }
   source.learn_style();
   return source;
 }

@@ -26,8 +26,12 @@ public:
   clang::FunctionDecl *kernel() const { return kernel_; }
   const clang::CompoundStmt *body() const { return body_; }
   const std::vector<const clang::CUDAKernelCallExpr *> &launches() const { return launches_; }
-  /// Whether the file launches the kernel in a way that moves may change.
-  bool can_change_launches() const { return !keeps_launch_ && !launches_.empty(); }
+  /// The launches in all files of the unit. Those of other files are only read.
+  const std::vector<const clang::CUDAKernelCallExpr *> &all_launches() const { return all_launches_; }
+  /// Whether the file launches the kernel, alone and in a way that moves may change.
+  bool can_change_launches() const {
+    return !keeps_launch_ && !launches_.empty() && launches_.size() == all_launches_.size();
+  }
   const arch::Gpu &gpu() const { return gpu_; }
   /// Value of an integer parameter at the task's sizes; nullopt if it is not known.
   std::optional<std::int64_t> argument_value(const clang::ParmVarDecl *parameter) const;
@@ -84,6 +88,7 @@ private:
   arch::Gpu gpu_;
   std::vector<std::optional<std::int64_t>> arguments_;
   bool keeps_launch_ = false;
+  std::vector<const clang::CUDAKernelCallExpr *> all_launches_;
   std::string indent_step_, body_indent_;
   Range body_inside_;
 };

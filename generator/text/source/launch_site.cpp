@@ -175,7 +175,7 @@ bool LaunchSite::has_shared_bytes() const {
 }
 
 bool has_one_dimensional_blocks(const KernelSource &source) {
-  return std::ranges::all_of(source.launches(), [&](const auto *launch) {
+  return std::ranges::all_of(source.all_launches(), [&](const auto *launch) {
     return LaunchSite(source, launch).block().is_one_dimensional();
   });
 }

@@ -57,7 +57,8 @@ std::set<std::string> mentions(const fs::path &file, bool is_python) {
 } // namespace
 
 bool may_hold_kernels(const std::string &path) {
-  return path.ends_with(".cu") || path.ends_with(".cuh") || analysis::is_python(path) || analysis::is_host_cpp(path);
+  static const std::set<std::string> kCuda{".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc"};
+  return kCuda.contains(fs::path(path).extension().string()) || analysis::is_python(path) || analysis::is_host_cpp(path);
 }
 
 std::set<std::string> affected_files(const fs::path &root, const std::vector<std::string> &all,
