@@ -1,5 +1,6 @@
-// Declarations of standard names for slices: small ones of our own, or libcu++'s. Integer types match NVRTC's own headers (64-bit types
-// are `long long` there), so they agree with headers that are included later. Thread: any.
+// Declarations of standard names for slices: small ones, or those of libcu++. Integer types match
+// NVRTC's own headers (64-bit types are `long long` there), so they agree with headers that are
+// included later. Thread: any.
 #include "analysis/slicer/compatibility.h"
 
 #include <algorithm>

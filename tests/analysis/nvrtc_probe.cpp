@@ -62,8 +62,9 @@ std::optional<std::string> nvrtc_errors(const std::string &source,
     nvrtc.add_name(program, name.c_str());
   const std::string include = "-I" + nvrtc.include_path, cccl = "-I" + nvrtc.include_path + "/cccl";
   const std::string target = "--gpu-architecture=" + architecture;
-  const char *options[] = {target.c_str(), "-std=c++17", include.c_str(), cccl.c_str()};
-  const int result = nvrtc.compile(program, 4, options);
+  const char *options[] = {target.c_str(), "-std=c++17", "--device-as-default-execution-space", include.c_str(),
+                           cccl.c_str()};
+  const int result = nvrtc.compile(program, static_cast<int>(std::size(options)), options);
   std::size_t size = 0;
   nvrtc.log_size(program, &size);
   std::string log(size, '\0');
