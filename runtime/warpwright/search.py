@@ -16,6 +16,7 @@ import os
 import random
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -31,6 +32,7 @@ from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils._pytree import tree_leaves
 
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
+HOST_MARGIN = 1.02  # of host times, which vary
 MOST_SINGLE = 6  # most regions that are tried one by one if all together are not faster
 
 
@@ -160,13 +162,19 @@ class Trial:
             return {"faster": True, "ratio": None, "why": "no GPU measured it"}
         forms = (self.plain, function)
         calls_each = self.calls_each()
-        times = ([], [])
+        times, hosts = ([], []), ([], [])
         for _ in range(PAIRS):
             for which in random.sample((0, 1), 2):
-                times[which].append(self.sample(forms[which], calls_each))
+                spent, host = self.sample(forms[which], calls_each)
+                times[which].append(spent)
+                hosts[which].append(host)
         decision = core.ask("decide", reference=times[0], candidate=times[1])
+        host_us = [statistics.median(one) / 1e3 for one in hosts]
+        decision["host_us"] = host_us
         if not decision["faster"]:
             decision["why"] = "the whole graph is not faster with plans"
+        elif waits_for_host(statistics.median(times[0]) / 1e3, *host_us):
+            decision.update(faster=False, why="with plans the host takes longer, and the GPU would wait for it")
         return decision
 
     def run(self, form):
@@ -175,17 +183,19 @@ class Trial:
                      for value, changed, scratch in zip(self.values, self.changed, self.scratch)])
 
     def sample(self, form, times):
+        """@return (nanoseconds of a call, those of the host alone)"""
         torch.cuda.synchronize(self.device)
         start = time.perf_counter_ns()
         for _ in range(times):
             self.run(form)
+        host = time.perf_counter_ns()
         torch.cuda.synchronize(self.device)
-        return (time.perf_counter_ns() - start) / times
+        return (time.perf_counter_ns() - start) / times, (host - start) / times
 
     def calls_each(self):
         for _ in range(3):
             self.run(self.plain)
-        return int(min(max(SAMPLE_NS / self.sample(self.plain, 3), 1), MOST_CALLS))
+        return int(min(max(SAMPLE_NS / self.sample(self.plain, 3)[0], 1), MOST_CALLS))
 
     def results(self, form, moved=False):
         """@param moved the inputs differ by a rounding"""
@@ -208,6 +218,12 @@ class Trial:
             if not calls.within(wanted[index], other, moved[index]):
                 return f"output {index} differs with plans"
         return ""
+
+
+def waits_for_host(plain_us, plain_host_us, host_us):
+    """Whether a program around the graph, whose own host code is taken to be as long as the graph's, would be slower with
+    plans although the graph alone is faster: the host is slower, and the GPU has not so much work that this would not show."""
+    return host_us > HOST_MARGIN * plain_host_us and plain_us < plain_host_us + host_us
 
 
 def random_states(gm):

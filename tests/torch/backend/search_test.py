@@ -36,6 +36,11 @@ class Broken(nn.Module):
         return x.sigmoid() * 2
 
 class Search(Case):
+    def test_a_slower_host_is_accepted_only_where_the_gpu_has_enough_work(self):
+        self.assertFalse(search.waits_for_host(plain_us=100, plain_host_us=60, host_us=61))
+        self.assertTrue(search.waits_for_host(plain_us=100, plain_host_us=60, host_us=90))
+        self.assertFalse(search.waits_for_host(plain_us=151, plain_host_us=60, host_us=90))
+
     def test_a_model_is_searched_confirmed_and_compiled_in_place(self):
         model = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.GELU()).eval()
         x, keys, line = torch.randn(4, 8), list(model.state_dict()), io.StringIO()
