@@ -1,6 +1,7 @@
 """The lines of bench/programs/run.py as a table, with geometric means in which a failure counts as 1.0."""
 import collections
 import json
+import lzma
 import math
 import os
 import random
@@ -11,8 +12,16 @@ NEAR = 1.5
 
 
 def read(path):
-    """The lines of a file; a last line that was cut short is left out."""
+    """The lines of a file; a last line that was cut short is left out. Of a file of bench/results, which holds several runs, a
+    program has the lines of the last run that reached it."""
     lines = []
+    if path.endswith(".json.xz"):
+        programs = {}
+        with lzma.open(path, "rt") as file:
+            for one in json.load(file)["runs"]:
+                for name in sorted({line["program"] for line in one["lines"] if line["kind"] == "program"}):
+                    programs[name] = [line for line in one["lines"] if line["program"] == name]
+        return [line for found in programs.values() for line in found]
     if os.path.exists(path):
         with open(path) as file:
             for line in file:
