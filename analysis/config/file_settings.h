@@ -1,8 +1,9 @@
-// Parse settings of one file, from compile_commands.json or else a makefile, .warpwright.toml and the toolkit.
+// Parse settings of one file, from compile_commands.json or else a makefile, .warpwright.toml and
+// the toolkit.
 //
 // The compile database and the project's files are cached until they change, because they may be
-// large and are needed for every analysis. Problems of a configuration are reported together with usable settings, never instead
-// of them.
+// large and are needed for every analysis. Problems of a configuration are reported together with
+// usable settings, never instead of them.
 // Thread: one at a time; the results are plain values.
 #pragma once
 

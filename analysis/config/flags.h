@@ -1,5 +1,5 @@
-// Command lines of nvcc, gcc and clang, reduced to the flags that Clang needs to parse a file, and
-// those with which NVRTC compiles its kernels as the program's build does.
+// Command lines of nvcc, gcc and clang, reduced to two kinds of flags: those with which Clang parses
+// a file, and those with which NVRTC compiles its kernels as the program's build does.
 //
 // The translation is an allow-list: a flag that is not known to affect parsing is dropped, because
 // a foreign flag must never stop the analysis. Flags for optimization levels, linking, output names

@@ -1,8 +1,9 @@
-// What a makefile says of a program, without starting make: the arguments of its run, and the command that compiles a
-// file.
+// Reader of makefiles that starts no make: the arguments of a program's run, and the command that
+// compiles a file.
 //
-// Variables, conditionals (ifeq, ifneq, ifdef, ifndef) and explicit, pattern and suffix rules are evaluated. Functions
-// such as $(shell ...), included files and make's built-in rules are not: what they would give is empty. Thread: any.
+// Variables, conditionals (ifeq, ifneq, ifdef, ifndef) and explicit, pattern and suffix rules are
+// evaluated. Functions such as $(shell ...), included files and make's built-in rules are not, and
+// count as empty. Thread: any.
 #pragma once
 
 #include "analysis/parsed_unit.h"

@@ -1,6 +1,6 @@
 // Project configuration (.warpwright.toml), shared by the editor and the command line.
 //
-// The table of keys in project_config.cpp is the one place that lists them; docs/config.md is made
+// The table of keys in project_config.cpp is the one place that lists them; docs/use/config.md is made
 // from it.
 //
 // Relative paths, including those in flags, start at the folder of the file. The keys
@@ -53,7 +53,7 @@ struct ProjectKey {
   std::string_view counts; ///< "at once" or "after approval"
 };
 
-/// All keys, in the order of the reference page (docs/config.md).
+/// All keys, in the order of the reference page (docs/use/config.md).
 std::vector<ProjectKey> project_keys();
 
 /// The whole configuration, approved or not. Errors name the file, the line and the key.

@@ -24,7 +24,7 @@ namespace warpwright::consent {
 inline constexpr const char *kProjectRunnerForms =
     "the URL of a runner that is running already (unix:/PATH, tls://HOST:PORT, "
     "amqps://HOST:PORT/VHOST) or of a host (ssh://HOST:PORT), without credentials or options: those "
-    "belong in your own runners.toml (docs/editors.md)";
+    "belong in your own runners.toml (docs/use/editors.md)";
 
 /// Whether a project's file may contain this URL: no command to start, no credentials, no options.
 bool may_name_runner(const std::string &url);

@@ -1,4 +1,4 @@
-// The comment above a module class that describes how to construct and call it (docs/python.md).
+// The comment above a module class that describes how to construct and call it (docs/use/python.md).
 //
 //   # warpwright: inputs x=float32[16, 128], index=int64[16] integers 0..128; init (128, heads=8); eval
 //

@@ -3,9 +3,9 @@
 // Such a function takes a tensor, returns tensors, has a body, and is meant for outside callers: it
 // is registered (PYBIND11_MODULE, TORCH_LIBRARY), or described in a comment, or, in a file without
 // registrations, called by no other function. Its inputs come from the structured comment above it
-// (docs/task-comments.md), then from its checks (TORCH_CHECK(x.size(1) == 64)), then from defaults.
-// The user is asked for the rest. Modules are in module_classes.h. Other methods, templates, and
-// functions that launch kernels of the file are left out. Thread: the unit's thread.
+// (docs/use/task-comments.md), then from its checks (TORCH_CHECK(x.size(1) == 64)), then from
+// defaults. The user is asked for the rest. Modules are in module_classes.h. Other methods,
+// templates, and functions that launch kernels of the file are left out. Thread: the unit's thread.
 #pragma once
 
 #include "analysis/parsed_unit.h"

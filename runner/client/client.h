@@ -42,7 +42,7 @@ struct TracedModule {
   std::string guards;
 };
 
-/// Layers of isolation of a device's worker process (docs/isolation.md).
+/// Layers of isolation of a device's worker process (docs/operate/isolation.md).
 struct DeviceIsolation {
   std::string device;               ///< "cuda:0"
   std::vector<std::string> missing; ///< layers that are not active: "network: not permitted"

@@ -18,8 +18,8 @@ namespace warpwright::runner {
 ///   "local:PYTHON?workers=N"  and N workers that take turns on each GPU; PYTHON may be empty
 ///   "stdio:COMMAND ARGS"   starts that command
 ///   "unix:/path"           a listening runner of this machine
-///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/fleet.md)
-///   "tls://HOST:PORT?..."  a remote one (runner/net/tls_url.h, docs/remote.md)
+///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/operate/fleet.md)
+///   "tls://HOST:PORT?..."  a remote one (runner/net/tls_url.h, docs/operate/remote.md)
 ///   "ssh://HOST", "slurm://PARTITION", "docker://IMAGE", "kubectl://POD"
 ///                          one that is copied there and started (runner/shell/shell_url.h)
 /// A child that dies is started again, at most 3 times in 60 s; its jobs in flight end with an

@@ -1,5 +1,5 @@
 // Recording of another system's module, which is timed in the process that holds the module
-// (docs/candidates.md). Thread: the job thread.
+// (docs/use/candidates.md). Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/cuda_torch.h"

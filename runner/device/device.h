@@ -35,7 +35,7 @@ struct Fault {
     Timeout,       ///< did not end before the deadline
     Unsupported,   ///< this backend cannot run it; says nothing about the source
     OutOfMemory,
-    Suspected, ///< forbidden acts of host code: flags, patches, threads (docs/candidates.md)
+    Suspected, ///< forbidden acts of host code: flags, patches, threads (docs/use/candidates.md)
     Internal,  ///< the device or its driver, not the job
   };
   Kind kind = Kind::Internal;

@@ -25,7 +25,7 @@
 // permitted call. Files in the view (/usr, the interpreter) can be read.
 // WARPWRIGHT_ISOLATION: builtin (default), off.
 // WARPWRIGHT_ISOLATION_WITHOUT: comma-separated names of layers to leave out; see
-// docs/isolation.md.
+// docs/operate/isolation.md.
 // Thread: enter() before others exist, seal() any.
 #pragma once
 

@@ -8,7 +8,7 @@ namespace warpwright::runner {
 namespace {
 
 constexpr const char *kRemedy =
-    ". Run it where the kernel grants these (docs/isolation.md), or accept less by --allow-weak-isolation";
+    ". Run it where the kernel grants these (docs/operate/isolation.md), or accept less by --allow-weak-isolation";
 
 } // namespace
 

@@ -1,5 +1,5 @@
 // Metrics of a runner: an observer that counts events, and the readings of its GPUs.
-// docs/operations.md explains every metric. Thread: the service's strand.
+// docs/operate/operations.md explains every metric. Thread: the service's strand.
 #pragma once
 
 #include "runner/metrics/exposition.h"

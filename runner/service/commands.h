@@ -61,7 +61,7 @@ struct EncloseCommand {
 
 /// The defaults are those of ServiceLimits.
 struct ServeCommand {
-  std::string fleet;                                   ///< amqps://..., docs/fleet.md
+  std::string fleet;                                   ///< amqps://..., docs/operate/fleet.md
   std::string socket;                                  ///< path of a unix socket
   std::vector<std::string> listen;                     ///< tls://HOST:PORT
   std::string certificate, key, client_ca, token_file; ///< for all entries of `listen`
@@ -69,7 +69,7 @@ struct ServeCommand {
   int max_job_time_ms = 3'600'000, linger_s = 600;
   int workers_per_gpu = 1; ///< workers that take turns on one GPU
   int idle_exit_s = 0;     ///< end after this time without clients and jobs; 0: never
-  /// Serve without layers that the work needs (docs/isolation.md).
+  /// Serve without layers that the work needs (docs/operate/isolation.md).
   bool allow_weak_isolation = false;
   /// Measure while other processes compute on the GPU; verdicts say so.
   bool allow_busy_gpu = false;

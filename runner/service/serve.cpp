@@ -61,7 +61,7 @@ Result<net::TokenList> check_options(const ServeCommand &command) {
       return fail("cannot listen on " + url, "Write tls://HOST:PORT: plain TCP is not offered");
   if (command.certificate.empty() || command.key.empty() || command.token_file.empty())
     return fail("--listen needs --cert FILE, --key FILE and --token-file FILE",
-                "docs/remote.md has the commands that make them");
+                "docs/operate/remote.md has the commands that make them");
   TRY(net::check_secret_file(command.key, "key"));
   return load_tokens(command);
 }

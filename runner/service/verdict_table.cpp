@@ -95,7 +95,7 @@ void print_table(std::ostream &out, const model::Verdict &verdict) {
       << (verdict.device.host.empty() ? "" : "host " + verdict.device.host + ", ") << verdict.date
       << "\n";
   if (verdict.host_code)
-    out << "  the candidate is host code: it ran in a separate process, see docs/candidates.md\n";
+    out << "  the candidate is host code: it ran in a separate process, see docs/use/candidates.md\n";
   for (const model::Check &check : verdict.checks)
     out << (check.passed ? "  ok      " : "  FAILED  ") << check.name
         << (check.detail.empty() ? "" : ": " + check.detail) << "\n";

@@ -5,7 +5,7 @@
 //   docker://IMAGE               in a new container, by docker; ?program=podman
 //   kubectl://[NAMESPACE/]POD    in a running pod
 //
-// Options of all: python=PATH, cpu=yes, runner=PATH, retry-s=SECONDS (docs/runners.md). Names are
+// Options of all: python=PATH, cpu=yes, runner=PATH, retry-s=SECONDS (docs/use/runners.md). Names are
 // checked against an alphabet without blanks, quotes and leading dashes, so no part of a URL can
 // become an option or a second command. Thread: any.
 #pragma once

@@ -1,7 +1,7 @@
 // Check of another system's module with parameters other than its constructor's.
 //
 // The module may store parameters in another form, so the outcome is decided with its constructor's parameters
-// (docs/candidates.md). The result for a trained module's parameters is reported beside the outcome. Thread: the job
+// (docs/use/candidates.md). The result for a trained module's parameters is reported beside the outcome. Thread: the job
 // thread.
 #pragma once
 

@@ -107,7 +107,7 @@ struct AtenStep {
 /// Call of a torch module as in the user's program. Without `source` it calls the task's own
 /// module, which only a task's reference may do. With `source` it calls another system's module.
 /// Such a module is host code: it is the only step of a candidate, runs in a process of its own
-/// that holds nothing else (docs/candidates.md), and only if VerifyOptions::host_code is set.
+/// that holds nothing else (docs/use/candidates.md), and only if VerifyOptions::host_code is set.
 struct ModuleStep {
   bool compiled = false;          ///< under torch.compile; only for the task's module
   std::string source;             ///< text of a Python file; empty: the task's module

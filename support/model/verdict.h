@@ -184,7 +184,7 @@ struct Verdict {
   std::string date;           ///< ISO 8601, UTC
   std::string task_hash, plan_hash;
   /// The candidate is host code of another system, which ran in its own process: see
-  /// docs/candidates.md.
+  /// docs/use/candidates.md.
   bool host_code = false;
   std::optional<Counters> counters; ///< if requested and readable
   std::optional<Record> record;     ///< all data for a repetition; filled by the service

@@ -46,7 +46,7 @@ struct VerifyOptions {
   bool thorough = true;
   bool deep = false;    ///< also under compute-sanitizer, if present
   bool profile = false; ///< also read hardware counters, if ncu is present
-  /// Allows plans that are another system's module, which is host code (docs/candidates.md).
+  /// Allows plans that are another system's module, which is host code (docs/use/candidates.md).
   /// Without it such plans are refused.
   bool host_code = false;
   /// Torch tasks: further framework variants to measure against: names of kCompiledVariants, also

@@ -99,7 +99,7 @@ struct EvalConfig {
   std::string weights;
 };
 
-/// The environment for programs that train language models (trainer/serve, docs/environment.md).
+/// The environment for programs that train language models (trainer/serve, docs/use/environment.md).
 struct ServeConfig {
   std::string listen = "127.0.0.1:8000";
   std::string certificate, key; ///< PEM files; both: TLS

@@ -1,7 +1,7 @@
 // Observations of the environment as JSON: what a client learns of its task and of its answer's
 // verdict.
 //
-// Unknown values are absent, never 0. docs/environment.md lists the members; /schema gives them
+// Unknown values are absent, never 0. docs/use/environment.md lists the members; /schema gives them
 // as JSON schema. Thread: any.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `serve`: the environment for programs that train language models (docs/environment.md). Thread:
+// `serve`: the environment for programs that train language models (docs/use/environment.md). Thread:
 // main.
 #pragma once
 

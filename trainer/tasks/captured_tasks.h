@@ -2,7 +2,7 @@
 // they were launched.
 //
 // The sources are the .cu files below the folder in which the program was started. The numbers that
-// a launch passed go into a comment above the kernel (docs/task-comments.md), which replaces
+// a launch passed go into a comment above the kernel (docs/use/task-comments.md), which replaces
 // sizes that the text alone does not show. Grids, blocks and buffers are inferred from the source
 // as ever. Thread: any.
 #pragma once

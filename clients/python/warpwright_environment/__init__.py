@@ -1,4 +1,4 @@
-"""Client of `warpwright-train serve`, on the standard library alone (docs/environment.md)."""
+"""Client of `warpwright-train serve`, on the standard library alone (docs/use/environment.md)."""
 
 from .client import Environment, EnvironmentFailure, Turn
 from .websocket import ConnectionLost

@@ -4,7 +4,7 @@
 // capture.json (the process, its GPUs, totals, what was skipped), launches.jsonl, copies.jsonl and
 // graphs.jsonl (one line for each distinct operation) and order.jsonl. Operations share one
 // sequence of ids from 0. modules/ has the machine code that was loaded. A line of order.jsonl is
-// [id, count]: the operation ran `count` times in a row. docs/programs.md describes the files for
+// [id, count]: the operation ran `count` times in a row. docs/use/programs.md describes the files for
 // users. The capture library writes them, the command line reads them. Thread: values, any.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Timer in a process that holds another system's module. It uses the same device, recording and
 // clock code as the worker, which requests one timed run at a time. The timer makes no decisions;
-// the worker checks its answers for plausibility (docs/candidates.md). Thread: the main thread.
+// the worker checks its answers for plausibility (docs/use/candidates.md). Thread: the main thread.
 #pragma once
 
 #include "runner/cuda/cuda_torch.h"

@@ -2,8 +2,8 @@
 threads, lazy results.
 
 No honest answer to a task needs these. The checks run next to the candidate's code, so they find
-the tricks of published cheats but not code that hides from them. docs/candidates.md describes the
-guarantees that do not depend on these checks. Thread: the main thread.
+the tricks of published cheats but not code that hides from them. docs/use/candidates.md describes
+the guarantees that do not depend on these checks. Thread: the main thread.
 """
 
 import _thread

@@ -3,9 +3,9 @@
 
 The process serves one worker (candidate_process.py): JSON on stdin, one line of JSON on stdout per
 request, and tensors in the memory behind the descriptor. The process starts in its enclosure
-(docs/isolation.md). "start" imports torch and uses no GPU. "open" prepares device and timer and
-puts the rest of the system-call filter into effect. Only then does any of the module's code run.
-That code could undo the checks in this process (candidate_checks.py), so the worker makes all
+(docs/operate/isolation.md). "start" imports torch and uses no GPU. "open" prepares device and timer
+and puts the rest of the system-call filter into effect. Only then does any of the module's code
+run. That code could undo the checks in this process (candidate_checks.py), so the worker makes all
 decisions that matter. Thread: the main thread.
 """
 

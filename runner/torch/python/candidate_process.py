@@ -112,7 +112,7 @@ class CandidateProcess:
 
     def ask(self, method, parameters, limit_s=None):
         """The process's answer. The process runs from the request to the answer and is frozen
-        otherwise (docs/candidates.md).
+        otherwise (docs/use/candidates.md).
         @raise HostError if the process reports an error, ends, or does not answer in time; in the
             last two cases it is ended"""
         self.go_on(method)

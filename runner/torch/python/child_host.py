@@ -3,8 +3,8 @@ BYTES`, with the worker's memory as descriptor 3.
 
 The program serves JSON-RPC on stdin and stdout until stdin ends. The methods are those of
 ModuleHost. Addresses in requests are offsets into the shared memory. The worker's supervisor starts
-the program in its enclosure (docs/isolation.md) at the first torch task. The first request is
-`start`, which imports torch. Thread: the main thread.
+the program in its enclosure (docs/operate/isolation.md) at the first torch task. The first request
+is `start`, which imports torch. Thread: the main thread.
 """
 
 import ctypes

@@ -1,9 +1,9 @@
 """Main program of a Python worker: `python3 host.py LIBRARY cuda:N`.
 
-The program starts in its enclosure (docs/isolation.md). It loads the runner's worker as a library,
-imports torch, and serves the worker's requests until its stdin ends. Requests are method names and
-JSON; see runner/cuda/cuda_torch.cpp. Thread: the main thread; the worker's own thread reads and
-writes the protocol.
+The program starts in its enclosure (docs/operate/isolation.md). It loads the runner's worker as a
+library, imports torch, and serves the worker's requests until its stdin ends. Requests are method
+names and JSON; see runner/cuda/cuda_torch.cpp. Thread: the main thread; the worker's own thread
+reads and writes the protocol.
 """
 
 import ctypes

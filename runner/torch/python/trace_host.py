@@ -3,8 +3,8 @@
 The program reads JSON-RPC requests from stdin, `trace` {modules}, until stdin ends, and writes the
 answers to stdout: {traces}, with {graph, buffers, call, torch} or {refusal: one sentence} for each
 module. It imports torch before it reads a request, which may come much later. The user's code runs
-in this process, which starts in its enclosure (docs/isolation.md); the runner sends a second
-request only if all modules do nothing but call operators. Thread: one.
+in this process, which starts in its enclosure (docs/operate/isolation.md); the runner sends a
+second request only if all modules do nothing but call operators. Thread: one.
 """
 
 import contextlib
