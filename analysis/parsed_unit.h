@@ -40,7 +40,7 @@ struct ParseSettings {
   std::vector<std::string> flags; ///< "-DN=3", "-I/include", "-std=c++17", ...
   std::string directory = "/";    ///< relative paths in flags start here
   std::string cuda_path;          ///< toolkit root for the full pass; empty: no full pass
-  /// What changes the machine code of kernels in the program's build, as NVRTC has it.
+  /// NVRTC's options that change the machine code of kernels, from the program's build.
   std::vector<std::string> code_generation;
   RunCommand run;
   /// Path of the source file that includes this one. The file is parsed as part of it, where the

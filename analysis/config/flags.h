@@ -19,7 +19,7 @@ using ReadFile = std::function<std::optional<std::string>(const std::string &pat
 
 struct TranslatedFlags {
   std::vector<std::string> flags; ///< for Clang, paths absolute
-  /// What changes the machine code of kernels, as NVRTC has it: "--use_fast_math", "--maxrregcount=64".
+  /// NVRTC's options that change the machine code of kernels: "--use_fast_math", "--maxrregcount=64".
   std::vector<std::string> code_generation;
   std::string cuda_path; ///< from --cuda-path= or the path of nvcc in the command; else empty
   std::vector<std::string> dropped; ///< dropped flags, each with its value
@@ -42,8 +42,8 @@ struct ProjectFlags {
   std::vector<std::string> dropped; ///< plugins, outputs, response files and unknown flags
 };
 
-/// Takes only flags that affect how a text parses or what code its kernels become. Flags that load or write files and response
-/// files are dropped.
+/// Takes only flags that affect how a text parses or what code its kernels become. Flags that load or
+/// write files and response files are dropped.
 /// @param folder folder of the configuration, base of relative paths
 ProjectFlags project_flags(const std::vector<std::string> &written, const std::string &folder);
 

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostBytes = 1 << 20; ///< of a header; a longer one is data
 
-/// Whether a file is CUDA by its ending, or is C++ text that defines kernels.
+/// Returns true for .cu and .cuh files, and for C++ files that define kernels.
 bool is_source(const fs::path &path) {
   static const std::set<std::string> kCuda{".cu", ".cuh"};
   static const std::set<std::string> kCpp{".h",   ".hh",  ".hpp", ".hxx", ".inl", ".inc", ".ipp",

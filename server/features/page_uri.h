@@ -1,7 +1,7 @@
 // URIs of the server's own documents, which it gives as workspace/textDocumentContent (LSP 3.18).
 //
-//   warpwright:/review/transpose.diff?file:///work/k.cu   the changes of the best variant
-//   warpwright:/details/transpose.md?file:///work/k.cu    all that is known of the kernel
+//   warpwright:/review/transpose.diff?file:///project/k.cu   the changes of the best variant
+//   warpwright:/details/transpose.md?file:///project/k.cu    all that is known of the kernel
 //
 // The part after `?` is the document, percent-encoded; a plan may follow after `&`. Thread: any.
 #pragma once

@@ -2,8 +2,8 @@
 
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
-#include "analysis/torch_cpp/kernels.h"
 #include "runner/connect/choose_device.h"
+#include "server/cli/check/affected_files.h"
 #include "support/log.h"
 #include "support/words.h"
 
@@ -16,12 +16,6 @@ namespace fs = std::filesystem;
 
 bool is_below(const std::string &folder, const std::string &path) {
   return path.starts_with(folder.ends_with('/') ? folder : folder + "/");
-}
-
-bool is_source(const std::string &path) {
-  static const std::set<std::string> kCuda{".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc"};
-  return kCuda.contains(fs::path(path).extension().string()) || analysis::is_python(path) ||
-         analysis::is_host_cpp(path);
 }
 
 } // namespace
@@ -58,7 +52,7 @@ Result<std::string> Workbench::path_of(const std::string &name) const {
   std::error_code error;
   if (!fs::is_regular_file(path, error))
     return fail("there is no file " + name + " in " + root(), "Check the path");
-  if (!is_source(path))
+  if (!cli::may_hold_kernels(path))
     return fail(name + " is not a source file of CUDA, Python or C++",
                 "Name a .cu, .cuh, .py or .cpp file, or a header");
   return path;

@@ -71,11 +71,11 @@ class OldGlibc(unittest.TestCase):
         cls.root = pathlib.Path(folder.name)
         cls.root.chmod(0o755)  # the runner's workers give up root
         shutil.copytree(older_libc(), cls.root, symlinks=True, dirs_exist_ok=True)
-        for part in ("proc", "dev", "tmp", "opt", "work"):
+        for part in ("proc", "dev", "tmp", "opt", "project"):
             (cls.root / part).mkdir(exist_ok=True)
         subprocess.run(["tar", "-C", cls.root / "opt", "--strip-components=1", "-xf", archives[-1]], check=True)
         text = (ROOT / "examples/saxpy.cu").read_text()
-        (cls.root / "work/saxpy.cu").write_text(text.replace("1 << 24", "1 << 14"))
+        (cls.root / "project/saxpy.cu").write_text(text.replace("1 << 24", "1 << 14"))
         probe = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "true"], capture_output=True, text=True)
         if probe.returncode:
             raise unittest.SkipTest(f"no user namespace: {probe.stderr.strip()}")
@@ -83,7 +83,7 @@ class OldGlibc(unittest.TestCase):
     def run_there(self, *command, code=0):
         run = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "sh", "-c", ENTER, self.root, *command],
                              capture_output=True, text=True, timeout=500,
-                             env={"PATH": "/opt/bin:/usr/sbin:/sbin:/usr/bin:/bin", "HOME": "/work", "LC_ALL": "C"})
+                             env={"PATH": "/opt/bin:/usr/sbin:/sbin:/usr/bin:/bin", "HOME": "/project", "LC_ALL": "C"})
         self.assertEqual(run.returncode, code, run.stdout + run.stderr)
         return run.stdout + run.stderr
 
@@ -96,14 +96,14 @@ class OldGlibc(unittest.TestCase):
             self.assertRegex(self.run_there(f"/opt/lib/warpwright/{program}", "--version"), rf"^{program} \d")
 
     def test_exceptions_are_caught(self):
-        text = self.run_there("/opt/bin/warpwright", "analyze", "--no-such-option", "/work/saxpy.cu", code=2)
+        text = self.run_there("/opt/bin/warpwright", "analyze", "--no-such-option", "/project/saxpy.cu", code=2)
         self.assertIn("no-such-option", text)
 
     def test_a_file_is_analyzed(self):
-        self.assertIn("saxpy", self.run_there("/opt/bin/warpwright", "analyze", "/work/saxpy.cu"))
+        self.assertIn("saxpy", self.run_there("/opt/bin/warpwright", "analyze", "/project/saxpy.cu"))
 
     def test_a_kernel_is_optimized_on_the_cpu(self):
-        text = self.run_there("/opt/bin/warpwright", "optimize", "/work/saxpy.cu", "--device", "cpu", "--max-variants", "2", "--policy", "search",
+        text = self.run_there("/opt/bin/warpwright", "optimize", "/project/saxpy.cu", "--device", "cpu", "--max-variants", "2", "--policy", "search",
                               "--json")
         self.assertRegex(text, r'"outcome": ?"verified"')
 

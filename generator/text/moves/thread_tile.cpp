@@ -211,7 +211,7 @@ Result<Tile> tile_of(const source::KernelSource &source, const TiledAxis &tiled,
   const auto last = tiled.rest.empty() ? std::nullopt : source.statement_range(tiled.rest.back());
   if (!declared || !first || !last)
     return fail("the kernel's statements come from a macro");
-  // What is written behind a check is not conditional.
+  // Statements behind a bounds check run for every element, so they count as unconditional.
   std::vector<const clang::Stmt *> checked = tiled.before;
   checked.insert(checked.end(), tiled.work.begin(), tiled.work.end());
   const source::LaneVariables variables(tiled.index, checked);

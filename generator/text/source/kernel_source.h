@@ -28,7 +28,7 @@ public:
   const std::vector<const clang::CUDAKernelCallExpr *> &launches() const { return launches_; }
   /// The launches in all files of the unit. Those of other files are only read.
   const std::vector<const clang::CUDAKernelCallExpr *> &all_launches() const { return all_launches_; }
-  /// Whether the file launches the kernel, alone and in a way that moves may change.
+  /// Returns true if all launches of the kernel are in this file and moves may change them.
   bool can_change_launches() const {
     return !keeps_launch_ && !launches_.empty() && launches_.size() == all_launches_.size();
   }

@@ -41,7 +41,7 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
   return plan;
 }
 
-/// Whether the file launches the kernel otherwise than the task, as far as its text tells.
+/// Returns true if the text gives another launch of the kernel than the task, or none.
 bool differs_in_launch(const source::State &state, const model::Task &task) {
   const model::LaunchStep *wanted = source::only_launch(task.reference);
   auto unit = analysis::parse_stub(state.file, state.settings);
