@@ -141,16 +141,16 @@ clang::FunctionDecl *ParsedUnit::find_kernel(std::string_view name) const {
   return nullptr;
 }
 
-std::optional<Range> ParsedUnit::range_of(clang::SourceRange range) const {
+std::optional<Range> ParsedUnit::range_in(clang::FileID file, clang::SourceRange range) const {
   if (range.isInvalid())
     return std::nullopt;
   const clang::CharSourceRange characters = clang::Lexer::makeFileCharRange(
       clang::CharSourceRange::getTokenRange(range), sources(), context().getLangOpts());
-  if (characters.isInvalid() || sources().getFileID(characters.getBegin()) != file_id())
+  if (characters.isInvalid() || sources().getFileID(characters.getBegin()) != file)
     return std::nullopt;
   const Range result{sources().getFileOffset(characters.getBegin()),
                      sources().getFileOffset(characters.getEnd())};
-  if (result.begin > result.end || result.end > text().size())
+  if (result.begin > result.end || result.end > sources().getBufferData(file).size())
     return std::nullopt;
   return result;
 }

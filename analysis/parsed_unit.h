@@ -46,6 +46,8 @@ struct ParseSettings {
   /// Path of the source file that includes this one. The file is parsed as part of it, where the
   /// types are known and the kernels are launched. Empty: the file is compiled by itself.
   std::string included_by;
+  /// Paths of further source files that include this one.
+  std::vector<std::string> other_includers;
   /// Paths of the other source files of the program, that with `main` first unless the file's own
   /// translation unit has it. They are parsed when a value at a launch or a device function of theirs
   /// is asked for.
@@ -94,7 +96,9 @@ public:
   /// Byte range in the file of a token range, last token included; nullopt if the range lies in a
   /// macro body or in another file. A range between macro arguments maps to the place where they
   /// were written.
-  std::optional<Range> range_of(clang::SourceRange range) const;
+  std::optional<Range> range_of(clang::SourceRange range) const { return range_in(file_id(), range); }
+  /// The same in another file of the unit.
+  std::optional<Range> range_in(clang::FileID file, clang::SourceRange range) const;
   /// The text of a range as written in the file; empty if range_of() returns nullopt.
   std::string_view text_of(clang::SourceRange range) const;
   /// The text of a range as written in any file of the unit; empty if it lies in a macro body.

@@ -72,12 +72,31 @@ struct VariantForm {
   bool standalone = false; ///< needs no package and no plan file, if the plan is small enough
 };
 
+/// A file, and edits of its text.
+struct FileEdits {
+  std::string path; ///< absolute
+  std::string text; ///< before the edits
+  std::vector<TextEdit> edits;
+};
+
+/// A file's text before and after a change.
+struct ChangedFile {
+  std::string path; ///< absolute
+  std::string before, after;
+};
+
+/// The edits that turn a file into a variant.
+struct VariantEdits {
+  std::vector<TextEdit> edits;       ///< of the file itself
+  std::optional<FileEdits> includer = {}; ///< of the file that includes it and launches its kernel, if that changes
+};
+
 /// Edits that turn `text` into the variant of `entry`. The moves are repeated on this text, so that
 /// unrelated edits survive, and the result is compared with the verified plan. For torch modules
 /// see server/optimize/optimize_module.h. Errors: the text no longer leads to the verified code.
-Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
-                                            const runner::LedgerEntry &entry,
-                                            const VariantForm &form);
+/// @param changed texts of other files, by path, that count instead of those on disk
+Result<VariantEdits> variant_edits(const std::string &path, const std::string &text, const runner::LedgerEntry &entry,
+                                   const VariantForm &form, const std::map<std::string, std::string> &changed = {});
 
 /// Edit that inserts a structured comment above `kernel`, which asks for its missing facts. Errors:
 /// no such kernel, or no missing facts.

@@ -40,6 +40,7 @@ FileSettings SettingsReader::read(const std::string &file) {
                            settings.project.problems.end());
   ProgramPlace place = programs_.place_of(file);
   settings.parse.included_by = std::move(place.included_by);
+  settings.parse.other_includers = std::move(place.other_includers);
   settings.parse.program = std::move(place.sources);
   const std::string &compiled = settings.parse.included_by.empty() ? file : settings.parse.included_by;
   apply_compile_command(compiled, settings);

@@ -279,6 +279,8 @@ ProgramPlace ProgramFinder::place_of(const std::string &file) {
       };
       if (!sources.empty())
         found.included_by = *std::ranges::max_element(sources, {}, named);
+      std::ranges::copy_if(sources, std::back_inserter(found.other_includers),
+                           [&](const std::string &source) { return source != found.included_by; });
       found.sources = around.linked_with(found.included_by.empty() ? file : found.included_by);
       if (!found.included_by.empty() || !found.sources.empty() || has_main((*buffer)->getBuffer()))
         return found;

@@ -19,6 +19,8 @@ struct ProgramPlace {
   /// The source file (.cu, .cpp, .cc, .cxx, .c) that includes the file, directly or through other
   /// files. Of several, the one that names most of the file's kernels. Empty: none.
   std::string included_by;
+  /// The further source files that include the file.
+  std::vector<std::string> other_includers;
   /// The other sources of the program, that with `main` first unless the file's own translation unit
   /// has it. Empty: there are none, or which sources belong together is not certain.
   std::vector<std::string> sources;

@@ -181,6 +181,7 @@ ParsedUnit::Units parse_others(ParseSettings settings, const FileSystem &files) 
   ParsedUnit::Units units;
   const std::vector<std::string> paths = std::exchange(settings.program, {});
   settings.included_by.clear();
+  settings.other_includers.clear();
   for (const std::string &path : paths)
     if (const auto text = RegularFiles(files).getBufferForFile(path))
       if (auto unit = parse_stub({path, (*text)->getBuffer().str()}, settings, files))

@@ -48,7 +48,7 @@ private:
     const Candidate candidate = std::move(queue.front());
     queue.pop_front();
     auto state = states::apply_move(candidate.base, candidate.move);
-    if (!state || !proposed_.insert(state->file.text).second)
+    if (!state || !proposed_.insert(state->text()).second)
       return std::nullopt;
     drop_superseded(*state);
     return std::move(*state);
@@ -65,7 +65,7 @@ private:
       for (std::size_t j = 0; j < state.moves.size() && shorter; ++j)
         if (j != i)
           shorter = states::apply_move(*shorter, state.moves[j]);
-      if (shorter && shorter->file.text == state.file.text)
+      if (shorter && shorter->text() == state.text())
         state.moves = std::move(shorter->moves);
       return;
     }
@@ -75,14 +75,14 @@ private:
   const source::State *next_to_expand(const std::vector<Variant> &tried) const {
     const Variant *best = fastest(tried, [&](const Variant &variant) {
       return variant.state.provenance.not_applicable.empty() &&
-             !expanded_.contains(variant.state.file.text);
+             !expanded_.contains(variant.state.text());
     });
     return best ? &best->state : nullptr;
   }
 
   void expand(const source::State &state) {
-    expanded_.insert(state.file.text);
-    proposed_.insert(state.file.text);
+    expanded_.insert(state.text());
+    proposed_.insert(state.text());
     std::set<std::string> seen;
     std::vector<Candidate> others;
     for (const source::Move &move : states::legal_moves(state)) {

@@ -16,10 +16,10 @@ Variant unrendered(source::State state, const Error &error) {
   return variant;
 }
 
-/// The file's text, or the plan's hash where the file does not hold the plan.
+/// The state's text, or the plan's hash where the files do not hold the plan.
 std::string deduplication_key(const source::State &state) {
   const source::Provenance &from = state.provenance;
-  return from.answer && !from.not_applicable.empty() ? model::hash(*from.answer) : state.file.text;
+  return from.answer && !from.not_applicable.empty() ? model::hash(*from.answer) : state.text();
 }
 
 } // namespace
@@ -27,7 +27,7 @@ std::string deduplication_key(const source::State &state) {
 std::vector<Variant> search(const source::State &original, const model::Task &task, Policy &policy,
                             const SearchLimits &limits, const TextSearchEvents &events,
                             std::stop_token stop) {
-  std::set<std::string> seen{original.file.text};
+  std::set<std::string> seen{original.text()};
   const auto propose = [&](const std::vector<Variant> &tried) -> std::optional<Variant> {
     while (auto state = policy.propose(original, tried)) {
       if (!seen.insert(deduplication_key(*state)).second)

@@ -94,8 +94,9 @@ Result<Input> InputReader::read_copy(const std::filesystem::path &copy,
   };
   for (std::string &flag : settings.parse.flags)
     move_path(flag);
-  for (std::string &file : settings.parse.program)
-    move_path(file);
+  for (std::vector<std::string> *files : {&settings.parse.program, &settings.parse.other_includers})
+    for (std::string &file : *files)
+      move_path(file);
   move_path(settings.parse.directory);
   move_path(settings.parse.included_by);
   return analyzed({copy, std::move(text)}, std::move(settings), original);

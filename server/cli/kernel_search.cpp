@@ -168,11 +168,15 @@ KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::st
   }
   if (!best)
     return outcome;
-  auto text = server::add_diff(*snapshot, *best, setup.form, report);
-  if (text)
-    outcome.best_text = std::move(*text), outcome.plan_file = server::plan_file_of(*best, setup.form), outcome.best = *best;
-  else if (!report.error)
-    report.error = text.error();
+  auto texts = server::add_diff(*snapshot, *best, setup.form, report);
+  if (texts) {
+    outcome.best_text = std::move(texts->text);
+    outcome.includer = std::move(texts->includer);
+    outcome.plan_file = server::plan_file_of(*best, setup.form);
+    outcome.best = *best;
+  } else if (!report.error) {
+    report.error = texts.error();
+  }
   return outcome;
 }
 

@@ -28,6 +28,7 @@ struct SearchSetup {
 struct KernelOutcome {
   KernelReport report;
   std::string best_text; ///< the file with the best variant; empty without one
+  std::optional<server::ChangedFile> includer; ///< changes with it: the file that launches the kernel
   std::optional<runner::LedgerEntry> best; ///< the best variant; absent if it cannot be written into the file
   std::optional<server::PlanFile> plan_file; ///< to be written beside the file
   std::optional<Error> ledger_failure; ///< the first verdict that could not be recorded

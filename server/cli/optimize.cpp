@@ -15,6 +15,23 @@
 namespace warpwright::cli {
 namespace {
 
+/// Writes the files of a variant, all or none.
+Result<void> write(const Run &run, const std::filesystem::path &path, const std::string &target,
+                   const std::string &before, const KernelOutcome &outcome) {
+  if (outcome.plan_file)
+    TRY(write_atomically(std::filesystem::path(target).parent_path() / outcome.plan_file->name,
+                         outcome.plan_file->text));
+  if (!run.options.output.empty())
+    return write_atomically(target, outcome.best_text);
+  const auto &includer = outcome.includer;
+  if (includer)
+    TRY(replace_unchanged(includer->path, includer->before, includer->after));
+  const Result<void> written = replace_unchanged(path, before, outcome.best_text);
+  if (!written && includer)
+    TRY(replace_unchanged(includer->path, includer->after, includer->before));
+  return written;
+}
+
 ApplyResult apply(const Run &run, const std::filesystem::path &path, const std::string &before,
                   const KernelOutcome &outcome) {
   const bool measured = on_gpu(run.report);
@@ -28,17 +45,15 @@ ApplyResult apply(const Run &run, const std::filesystem::path &path, const std::
         "Not applied: " + outcome.report.name +
             " was checked on the CPU only, which says nothing about its "
             "speed. Run on a GPU, or say --apply=checked to take the verified variant as it is."};
+  if (outcome.includer && !run.options.output.empty())
+    return {ApplyResult::State::Refused, "Not applied: the launch in " + outcome.includer->path +
+                                             " changes too. Leave out --output to change both files."};
   const std::string target = run.options.output.empty() ? path.string() : run.options.output;
-  Result<void> written;
-  if (outcome.plan_file)
-    written = write_atomically(std::filesystem::path(target).parent_path() / outcome.plan_file->name,
-                               outcome.plan_file->text);
-  if (written)
-    written = run.options.output.empty() ? replace_unchanged(path, before, outcome.best_text)
-                                         : write_atomically(target, outcome.best_text);
-  if (!written)
+  if (const Result<void> written = write(run, path, target, before, outcome); !written)
     return {ApplyResult::State::Refused, "Not applied: " + describe(written.error()) + "."};
-  const std::string beside = outcome.plan_file ? " Its plan is " + outcome.plan_file->name + ", beside it." : "";
+  std::string beside = outcome.plan_file ? " Its plan is " + outcome.plan_file->name + ", beside it." : "";
+  if (outcome.includer)
+    beside += " The launch in " + outcome.includer->path + " changed with it.";
   return {ApplyResult::State::Applied,
           "Applied to " + target + ": " +
               moves_text(outcome.report.variants[*outcome.report.best].moves) + "." + beside +

@@ -217,7 +217,12 @@ void ProgramOptimization::optimize_kernel_for(LaunchedKernel &kernel, std::chron
   }
   KernelOutcome &found = outcome->kernel;
   warn_of_ledger(run_, found.ledger_failure);
-  if (found.best && found.best_text != outcome->text) {
+  const std::string launching =
+      found.includer ? fs::path(found.includer->path).lexically_relative(folder_).string() : "";
+  if (found.includer && (launching.empty() || launching.starts_with(".."))) {
+    reported.state = State::Failed;
+    reported.why = "its launch would change too, and is outside of the folder: " + found.includer->path;
+  } else if (found.best && (found.best_text != outcome->text || found.includer)) {
     const model::Verdict &verdict = found.best->verdict;
     reported.state = State::LeftOut; // until the whole program has run with it
     reported.why = "the changed program was not run";
@@ -227,6 +232,8 @@ void ProgramOptimization::optimize_kernel_for(LaunchedKernel &kernel, std::chron
       reported.task_ns = verdict.reference_time->kernel_ns.value_or(verdict.reference_time->median_ns);
     edits_.push_back({static_cast<std::size_t>(&kernel - kernels_.data()), reported.file, *found.best});
     originals_.try_emplace(reported.file, outcome->text);
+    if (found.includer)
+      originals_.try_emplace(launching, found.includer->before);
     tell("  " + (verdict.speedup ? model::speedup_text(*verdict.speedup) + " " : "checked ") +
          moves_text(reported.moves));
   } else if (found.report.error) {
@@ -243,7 +250,7 @@ void ProgramOptimization::optimize_kernel_for(LaunchedKernel &kernel, std::chron
 std::optional<std::string> ProgramOptimization::why_it_fails(const program::EditSet &chosen,
                                                              const program::OutputMask &mask) {
   tell("Trying the program with " + std::to_string(chosen.size()) + (chosen.size() == 1 ? " edit" : " edits"));
-  const auto sources = edited_sources(edits_, chosen, originals_);
+  const auto sources = edited_sources(edits_, chosen, originals_, folder_);
   if (!sources)
     return sources.error().message;
   if (const auto built = trial_.build(program::kChanged, *sources); !built)
@@ -361,7 +368,7 @@ Result<std::string> ProgramOptimization::compare_times(const program::OutputMask
 }
 
 Result<void> ProgramOptimization::write_results(const program::EditSet &kept) {
-  const program::Sources changed = TRY(edited_sources(edits_, kept, originals_));
+  const program::Sources changed = TRY(edited_sources(edits_, kept, originals_, folder_));
   for (const std::size_t number : kept) {
     ProgramKernel &kernel = kernels_[edits_[number].kernel].reported;
     kernel.state = State::Kept;

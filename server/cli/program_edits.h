@@ -16,9 +16,10 @@ struct ProgramEdit {
 
 /// The changed files with these edits, made one after the other in the originals' texts.
 /// @param originals texts of all files with edits
+/// @param folder the program's
 /// Errors: an edit does not fit beside those before it.
 Result<program::Sources> edited_sources(const std::vector<ProgramEdit> &edits, const program::EditSet &chosen,
-                                        const program::Sources &originals);
+                                        const program::Sources &originals, const std::filesystem::path &folder);
 
 /// Unified diff from the originals to the changed files, for patch -p1 in the program's folder.
 std::string patch_of(const program::Sources &originals, const program::Sources &changed);

@@ -69,7 +69,11 @@ std::vector<protocol::CodeAction> code_actions(const Context &context,
 std::vector<protocol::InlayHint> inlay_hints(const Context &context, protocol::Range range);
 
 /// Byte edits of the snapshot's text as a workspace edit, with a version if the client supports it.
-protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector<TextEdit> &edits);
+/// @param includer edits of a further file
+/// @param version of that file's document; nullopt: it is not open
+protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector<TextEdit> &edits,
+                                       const std::optional<FileEdits> &includer = {},
+                                       std::optional<std::int64_t> version = {});
 
 /// Command on a kernel (optimize, apply, ...) with the reference to the kernel.
 protocol::Command kernel_command(const std::string &title, const char *command,

@@ -1,5 +1,6 @@
 // Byte edits of a snapshot as a workspace edit.
 #include "server/features/features.h"
+#include "server/protocol/uri.h"
 
 #include <algorithm>
 
@@ -18,27 +19,45 @@ bool is_outside_kernels(const analysis::FileFacts &facts, const Range &range) {
          });
 }
 
+protocol::TextEdit wire_edit(const protocol::PositionMap &positions, const TextEdit &edit, bool is_outside) {
+  protocol::TextEdit wire;
+  wire.range = positions.range(edit.range);
+  wire.new_text = edit.replacement;
+  if (is_outside)
+    wire.annotation_id = kOutside;
+  return wire;
+}
+
 } // namespace
 
-protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector<TextEdit> &edits) {
+protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector<TextEdit> &edits,
+                                       const std::optional<FileEdits> &includer,
+                                       std::optional<std::int64_t> version) {
   const Snapshot &snapshot = context.snapshot;
-  std::vector<protocol::TextEdit> wire;
+  const bool annotates = context.client.change_annotations;
+  std::vector<protocol::TextEdit> own, launches;
   bool is_annotated = false;
   for (const TextEdit &edit : edits) {
-    protocol::TextEdit &one = wire.emplace_back();
-    one.range = snapshot.positions.range(edit.range);
-    one.new_text = edit.replacement;
-    if (context.client.change_annotations && is_outside_kernels(snapshot.facts, edit.range)) {
-      one.annotation_id = kOutside;
-      is_annotated = true;
-    }
+    own.push_back(wire_edit(snapshot.positions, edit, annotates && is_outside_kernels(snapshot.facts, edit.range)));
+    is_annotated |= own.back().annotation_id.has_value();
   }
+  if (includer) {
+    const protocol::PositionMap positions(includer->text, snapshot.positions.encoding());
+    for (const TextEdit &edit : includer->edits)
+      launches.push_back(wire_edit(positions, edit, annotates));
+    is_annotated |= annotates;
+  }
+  const std::string launching = includer ? protocol::uri_of(includer->path) : "";
   protocol::WorkspaceEdit result;
   if (!context.client.document_changes) {
-    result.changes = protocol::Json{{snapshot.uri, protocol::encode(wire)}};
+    result.changes = protocol::Json{{snapshot.uri, protocol::encode(own)}};
+    if (includer)
+      (*result.changes)[launching] = protocol::encode(launches);
     return result;
   }
-  result.document_changes = {{{snapshot.uri, snapshot.version}, std::move(wire)}};
+  result.document_changes = {{{snapshot.uri, snapshot.version}, std::move(own)}};
+  if (includer)
+    result.document_changes->push_back({{launching, version ? protocol::Json(*version) : protocol::Json()}, std::move(launches)});
   if (is_annotated)
     result.change_annotations = protocol::Json{
         {kOutside, protocol::encode(protocol::ChangeAnnotation{

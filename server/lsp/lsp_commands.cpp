@@ -205,7 +205,9 @@ void LspServer::make_edit(const std::string &command, const protocol::KernelRefe
   make_edits(command, reference, [this, callback](auto made) {
     if (!made)
       return callback(std::unexpected(made.error()));
-    callback(features::workspace_edit(context(*made->snapshot), made->edits));
+    const Document *open = made->includer ? documents_.find(protocol::uri_of(made->includer->path)) : nullptr;
+    callback(features::workspace_edit(context(*made->snapshot), made->edits, made->includer,
+                                      open ? std::optional(open->version) : std::nullopt));
   });
 }
 
@@ -234,7 +236,12 @@ void LspServer::make_edits(const std::string &command, const protocol::KernelRef
           return callback(changed());
         if (!edits)
           return callback(refuse(kRequestFailed, describe(edits.error())));
-        callback(MadeEdits{snapshot, *edits});
+        if (edits->includer)
+          if (const Document *open = documents_.find(protocol::uri_of(edits->includer->path));
+              open && *open->text != edits->includer->text)
+            return callback(refuse(kRequestFailed, "the launch in " + edits->includer->path +
+                                                       " changes too, and that file has unsaved changes. Save it first"));
+        callback(MadeEdits{snapshot, edits->edits, edits->includer});
       });
     });
   });
@@ -263,8 +270,8 @@ LspServer::edit_maker(const std::string &command, const protocol::KernelReferenc
     return refuse(rpc::kInvalidParams,
                   "there is no kernel '" + reference.kernel + "' in " + reference.uri);
   if (command == protocol::kInsertFactsCommand)
-    return [snapshot, name = kernel->name, make = environment_.missing_facts_edits] {
-      return make(*snapshot, name);
+    return [snapshot, name = kernel->name, make = environment_.missing_facts_edits]() -> Result<VariantEdits> {
+      return VariantEdits{TRY(make(*snapshot, name))};
     };
   auto entry = entry_of(*snapshot, reference);
   if (!entry)

@@ -46,9 +46,8 @@ Result<std::string> write_page(const std::string &name, const std::string &text)
 
 /// Makes the edits and writes the plan file, because an edit of a text cannot add another file. The
 /// plan file is small and named by its plan, so it does no harm if the client drops the edits.
-Result<std::vector<TextEdit>> edits_with_plan_file(const std::string &path, const std::string &text,
-                                                   const runner::LedgerEntry &entry,
-                                                   const VariantForm &form) {
+Result<VariantEdits> edits_with_plan_file(const std::string &path, const std::string &text,
+                                          const runner::LedgerEntry &entry, const VariantForm &form) {
   auto edits = variant_edits(path, text, entry, form);
   const auto file = edits ? plan_file_of(entry, form) : std::nullopt;
   if (!file)

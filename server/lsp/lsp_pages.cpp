@@ -85,7 +85,11 @@ void LspServer::make_review(const protocol::KernelReference &reference, PageCall
     if (!after)
       return callback(refuse(kRequestFailed, describe(after.error())));
     const std::string &path = made->snapshot->facts.path;
-    callback(unified_diff(before, *after, "a" + path, "b" + path));
+    std::string diff = unified_diff(before, *after, "a" + path, "b" + path);
+    if (const auto &includer = made->includer)
+      if (const auto launching = apply_edits(includer->text, includer->edits))
+        diff += unified_diff(includer->text, *launching, "a" + includer->path, "b" + includer->path);
+    callback(std::move(diff));
   });
 }
 

@@ -26,8 +26,8 @@ struct LspEnvironment {
   Measurements::OpenLedger open_ledger;
   Optimizer::Connect connect_runner;
   Optimizer::Run optimize;
-  std::function<Result<std::vector<TextEdit>>(const std::string &path, const std::string &text,
-                                              const runner::LedgerEntry &, const VariantForm &)>
+  std::function<Result<VariantEdits>(const std::string &path, const std::string &text, const runner::LedgerEntry &,
+                                     const VariantForm &)>
       variant_edits;
   std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
       missing_facts_edits;
@@ -72,13 +72,14 @@ private:
       "asked, or run: warpwright trust FOLDER";
   enum class Phase { Starting, Running, ShutDown, Over };
   using EditCallback = std::function<void(std::expected<protocol::WorkspaceEdit, rpc::RpcError>)>;
-  /// Edits of a command, valid for the current text of a document.
+  /// Edits of a command, valid for the current texts of the documents.
   struct MadeEdits {
     SnapshotPtr snapshot;
     std::vector<TextEdit> edits;
+    std::optional<FileEdits> includer; ///< as in VariantEdits
   };
   using EditsCallback = std::function<void(std::expected<MadeEdits, rpc::RpcError>)>;
-  using EditMaker = std::function<Result<std::vector<TextEdit>>()>;
+  using EditMaker = std::function<Result<VariantEdits>()>;
 
   void bind();
   void on_request(const std::string &method, const Json &params, const Json &id,

@@ -118,11 +118,13 @@ Outcome<ToolResult> run_diff_tool(Workbench &bench, const ToolCall &call) {
   const cli::Input input = TRY(cli::InputReader().read(TRY(bench.path_of(entry->file))));
   cli::KernelReport report;
   report.file = bench.shown(input.file.path);
-  const std::string text =
+  const server::VariantTexts texts =
       TRY(server::add_diff(*snapshot_of(input), *entry, server::VariantForm{}, report));
   ToolResult result{verdict_json(*entry), claim_text(entry->verdict), {verdict_link(*entry)}};
   result.structured["diff"] = report.diff;
-  result.structured["text"] = text;
+  result.structured["text"] = texts.text;
+  result.structured["includer"] =
+      texts.includer ? Json{{"file", bench.shown(texts.includer->path)}, {"text", texts.includer->after}} : Json();
   const auto plan_file = server::plan_file_of(*entry, server::VariantForm{});
   result.structured["plan_file"] =
       plan_file ? Json{{"name", plan_file->name}, {"text", plan_file->text}} : Json();
@@ -155,8 +157,12 @@ Tool diff_tool() {
   properties["text"] = text_schema("The whole file with the variant");
   properties["plan_file"] =
       nullable(result_schema({{"name", text_schema()}, {"text", text_schema()}}, {"name", "text"}));
+  properties["includer"] =
+      nullable(result_schema({{"file", text_schema("The file that includes it and launches the kernel, if that changes")},
+                              {"text", text_schema("The whole file with the variant's launch")}},
+                             {"file", "text"}));
   std::vector<std::string> required = verdict_required();
-  required.insert(required.end(), {"diff", "text", "plan_file"});
+  required.insert(required.end(), {"diff", "text", "plan_file", "includer"});
   return {.name = "diff",
           .title = "Diff of a verified variant",
           .description = "The difference between the file as it is now and a verified variant: of a "

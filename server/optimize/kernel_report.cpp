@@ -64,16 +64,18 @@ cli::KernelReport kernel_report(const analysis::Kernel &kernel, const std::strin
   return report;
 }
 
-Result<std::string> add_diff(const Snapshot &snapshot, const runner::LedgerEntry &entry,
-                             const VariantForm &form, cli::KernelReport &report) {
+Result<VariantTexts> add_diff(const Snapshot &snapshot, const runner::LedgerEntry &entry,
+                              const VariantForm &form, cli::KernelReport &report) {
   const std::string &before = *snapshot.text;
-  const auto edits = variant_edits(snapshot.facts.path, before, entry, form);
-  auto after =
-      edits ? apply_edits(before, *edits) : Result<std::string>(std::unexpected(edits.error()));
+  const VariantEdits edits = TRY(variant_edits(snapshot.facts.path, before, entry, form));
+  VariantTexts changed{TRY(apply_edits(before, edits.edits)), {}};
   const std::string name = (report.file.starts_with('/') ? "" : "/") + report.file;
-  if (after)
-    report.diff = unified_diff(before, *after, "a" + name, "b" + name);
-  return after;
+  report.diff = unified_diff(before, changed.text, "a" + name, "b" + name);
+  if (const auto &includer = edits.includer) {
+    changed.includer = ChangedFile{includer->path, includer->text, TRY(apply_edits(includer->text, includer->edits))};
+    report.diff += unified_diff(includer->text, changed.includer->after, "a" + includer->path, "b" + includer->path);
+  }
+  return changed;
 }
 
 } // namespace warpwright::server

@@ -12,9 +12,15 @@ cli::KernelReport kernel_report(const analysis::Kernel &kernel, const std::strin
                                 const std::vector<const runner::LedgerEntry *> &tried,
                                 const runner::LedgerEntry *best);
 
-/// Adds the difference between the file and the variant of `entry` to the report.
-/// @return the file's text with the variant. Errors: as variant_edits().
-Result<std::string> add_diff(const Snapshot &snapshot, const runner::LedgerEntry &entry,
-                             const VariantForm &form, cli::KernelReport &report);
+/// The texts with a variant.
+struct VariantTexts {
+  std::string text; ///< of the kernel's file
+  std::optional<ChangedFile> includer; ///< the file that includes it and launches its kernel, if that changes
+};
+
+/// Adds the difference between the files and the variant of `entry` to the report.
+/// Errors: as variant_edits().
+Result<VariantTexts> add_diff(const Snapshot &snapshot, const runner::LedgerEntry &entry,
+                              const VariantForm &form, cli::KernelReport &report);
 
 } // namespace warpwright::server

@@ -147,16 +147,16 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   return trial.summary_of(*policy);
 }
 
-Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
-                                            const runner::LedgerEntry &entry,
-                                            const VariantForm &form) {
+Result<VariantEdits> variant_edits(const std::string &path, const std::string &text, const runner::LedgerEntry &entry,
+                                   const VariantForm &form, const std::map<std::string, std::string> &changed_files) {
   if (entry.task.module)
-    return module_variant_edits(text, entry, form);
+    return VariantEdits{TRY(module_variant_edits(text, entry, form))};
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",
                       "Optimize it again"};
   source::State state = states::state_of_file({path, text}, ProjectSettings().read(path).parse, entry.kernel,
-                                              entry.task, arch::gpu_or_cpu(entry.verdict.device));
+                                              entry.task, arch::gpu_or_cpu(entry.verdict.device), changed_files);
+  const analysis::SourceFile includer = state.includer;
   std::span<const std::string> moves = entry.plan.moves;
   if (entry.proposed.answer && states::is_rewrite(entry.plan.moves)) {
     auto written = states::write_plan(state, entry.task, *entry.proposed.answer);
@@ -181,7 +181,10 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
   found.moves = entry.plan.moves; // the moves of a rewritten text are made above
   if (!same_plan(found, entry.plan))
     return std::unexpected(changed);
-  return diff_edits(text, state.file.text);
+  VariantEdits edits{diff_edits(text, state.file.text)};
+  if (state.includer.text != includer.text)
+    edits.includer = FileEdits{includer.path, includer.text, diff_edits(includer.text, state.includer.text)};
+  return edits;
 }
 
 Result<std::vector<TextEdit>> missing_facts_edits(const Snapshot &snapshot,

@@ -21,6 +21,7 @@ public:
   /// `text` must outlive the map.
   PositionMap(std::string_view text, PositionEncoding encoding);
 
+  PositionEncoding encoding() const { return encoding_; }
   std::size_t offset(Position position) const;
   Position position(std::size_t offset) const;
   Range range(warpwright::Range bytes) const {

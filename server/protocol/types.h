@@ -42,6 +42,12 @@ struct VersionedTextDocumentIdentifier {
   WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("version", self.version);)
 };
 
+struct OptionalVersionedTextDocumentIdentifier {
+  std::string uri;
+  Json version; ///< null: the document is not open
+  WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("version", self.version);)
+};
+
 struct TextDocumentItem {
   std::string uri;
   std::int64_t version = 0;
@@ -197,7 +203,7 @@ struct TextEdit {
 };
 
 struct TextDocumentEdit {
-  VersionedTextDocumentIdentifier text_document;
+  OptionalVersionedTextDocumentIdentifier text_document;
   std::vector<TextEdit> edits;
   WARPWRIGHT_FIELDS(visit("textDocument", self.text_document); visit("edits", self.edits);)
 };

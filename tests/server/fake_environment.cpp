@@ -197,8 +197,8 @@ server::LspEnvironment fake_environment(std::shared_ptr<FakeRunner> runner,
   environment.optimize = fake_optimize;
   environment.variant_edits = [](const std::string &, const std::string &,
                                  const runner::LedgerEntry &entry,
-                                 const server::VariantForm &) -> Result<std::vector<TextEdit>> {
-    return std::vector<TextEdit>{{{0, 0}, "// " + entry.plan.moves[0] + "\n"}};
+                                 const server::VariantForm &) -> Result<server::VariantEdits> {
+    return server::VariantEdits{{{{0, 0}, "// " + entry.plan.moves[0] + "\n"}}};
   };
   environment.missing_facts_edits = [](const server::Snapshot &,
                                        const std::string &kernel) -> Result<std::vector<TextEdit>> {

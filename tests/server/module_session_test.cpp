@@ -45,9 +45,9 @@ struct ModuleSession {
     };
     environment.variant_edits =
         [forms = forms](const std::string &, const std::string &, const runner::LedgerEntry &,
-                        const server::VariantForm &form) -> Result<std::vector<TextEdit>> {
+                        const server::VariantForm &form) -> Result<server::VariantEdits> {
       forms->push_back(form.in_place ? "in-place" : "");
-      return std::vector<TextEdit>{{{0, 0}, "# applied\n"}};
+      return server::VariantEdits{{{{0, 0}, "# applied\n"}}};
     };
   }
 };

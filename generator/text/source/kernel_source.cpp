@@ -13,7 +13,7 @@ using clang::dyn_cast;
 using clang::isa;
 
 Result<KernelSource> KernelSource::open(const State &state) {
-  auto unit = analysis::parse_stub(state.file, state.settings);
+  auto unit = parse(state);
   if (!unit)
     return std::unexpected(unit.error());
   KernelSource source;
@@ -21,6 +21,9 @@ Result<KernelSource> KernelSource::open(const State &state) {
   source.arguments_ = state.arguments;
   source.keeps_launch_ = state.keeps_launch;
   source.unit_ = std::move(*unit);
+  source.text_ = state.text();
+  const bool is_main = source.unit_->file_id() == source.unit_->sources().getMainFileID();
+  source.has_includer_ = !is_main && !state.includer.path.empty();
   source.kernel_ = source.unit_->find_kernel(state.kernel);
   if (!source.kernel_)
     return fail("no kernel " + state.kernel + " in " + state.file.path,
@@ -32,17 +35,13 @@ Result<KernelSource> KernelSource::open(const State &state) {
     return fail("the body of " + state.kernel + " comes from a macro",
                 "Write it out to have it optimized");
   source.body_inside_ = {braces->begin + 1, braces->end - 1};
-  for (const clang::CUDAKernelCallExpr *launch : source.unit_->launches())
-    if (analysis::ParsedUnit::kernel_of(launch) == source.kernel_)
+  source.all_launches_ = is_main ? source.unit_->launches() : source.unit_->all_launches();
+  std::erase_if(source.all_launches_, [&](const clang::CUDAKernelCallExpr *launch) {
+    return analysis::ParsedUnit::kernel_of(launch) != source.kernel_;
+  });
+  for (const clang::CUDAKernelCallExpr *launch : source.all_launches_)
+    if (source.is_in_text(launch->getBeginLoc()))
       source.launches_.push_back(launch);
-  const bool is_main = source.unit_->file_id() == source.unit_->sources().getMainFileID();
-  source.all_launches_ = source.launches_;
-  if (!is_main) {
-    source.all_launches_ = source.unit_->all_launches();
-    std::erase_if(source.all_launches_, [&](const clang::CUDAKernelCallExpr *launch) {
-      return analysis::ParsedUnit::kernel_of(launch) != source.kernel_;
-    });
-  }
   source.learn_style();
   return source;
 }
@@ -107,8 +106,26 @@ std::string KernelSource::in_levels(std::string_view text) const {
   return result;
 }
 
+bool KernelSource::is_in_text(clang::SourceLocation location) const {
+  const clang::SourceManager &sources = unit_->sources();
+  return unit_->is_in_file(location) ||
+         (has_includer_ && sources.getFileID(sources.getExpansionLoc(location)) == sources.getMainFileID());
+}
+
 std::optional<Range> KernelSource::range_of(const clang::Stmt *statement) const {
-  return statement ? unit_->range_of(statement->getSourceRange()) : std::nullopt;
+  return statement ? range_of(statement->getSourceRange()) : std::nullopt;
+}
+
+std::optional<Range> KernelSource::range_of(clang::SourceRange range) const {
+  if (const auto own = unit_->range_of(range); own || !has_includer_)
+    return own;
+  auto there = unit_->range_in(unit_->sources().getMainFileID(), range);
+  if (there) {
+    const std::size_t begin = unit_->text().size() + 1;
+    there->begin += begin;
+    there->end += begin;
+  }
+  return there;
 }
 
 std::optional<Range> KernelSource::statement_range(const clang::Stmt *statement) const {

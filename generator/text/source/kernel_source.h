@@ -22,13 +22,15 @@ public:
   static Result<KernelSource> open(const State &state);
 
   const analysis::ParsedUnit &unit() const { return *unit_; }
-  std::string_view text() const { return unit_->text(); }
+  /// State::text(): all ranges are ranges of it.
+  std::string_view text() const { return text_; }
   clang::FunctionDecl *kernel() const { return kernel_; }
   const clang::CompoundStmt *body() const { return body_; }
+  /// The launches in the state's texts.
   const std::vector<const clang::CUDAKernelCallExpr *> &launches() const { return launches_; }
   /// The launches in all files of the unit. Those of other files are only read.
   const std::vector<const clang::CUDAKernelCallExpr *> &all_launches() const { return all_launches_; }
-  /// Returns true if all launches of the kernel are in this file and moves may change them.
+  /// Returns true if all launches of the kernel are in the state's texts and moves may change them.
   bool can_change_launches() const {
     return !keeps_launch_ && !launches_.empty() && launches_.size() == all_launches_.size();
   }
@@ -47,8 +49,9 @@ public:
   Result<std::string> level_text(Range range, const Edits &edits = {}) const;
   /// `text` with two spaces for each level of the user's indentation.
   std::string in_levels(std::string_view text) const;
-  /// The source range; nullopt for code from a macro body.
+  /// The range in text(); nullopt for code from a macro body or from another file.
   std::optional<Range> range_of(const clang::Stmt *statement) const;
+  std::optional<Range> range_of(clang::SourceRange range) const;
   /// The range from the first line's indentation to the semicolon or closing brace, for statements on
   /// lines of their own; nullopt for code from a macro body.
   std::optional<Range> statement_range(const clang::Stmt *statement) const;
@@ -79,8 +82,11 @@ public:
 private:
   KernelSource() = default;
   void learn_style();
+  bool is_in_text(clang::SourceLocation location) const;
 
   std::unique_ptr<analysis::ParsedUnit> unit_;
+  std::string text_;
+  bool has_includer_ = false;
   clang::FunctionDecl *kernel_ = nullptr;
   const clang::CompoundStmt *body_ = nullptr;
   std::vector<const clang::CUDAKernelCallExpr *> launches_;

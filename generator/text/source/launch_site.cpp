@@ -157,7 +157,7 @@ std::size_t LaunchSite::arguments_declared_at() const {
       const auto *variable = dyn_cast<clang::VarDecl>(reference->getDecl());
       if (!variable || !function_of(variable) || variable->getType()->isPointerType())
         continue;
-      if (auto range = source_.unit().range_of(variable->getSourceRange()))
+      if (auto range = source_.range_of(variable->getSourceRange()))
         latest = std::max(latest, range->end);
     }
   return latest;

@@ -47,6 +47,21 @@ struct State {
   std::vector<std::optional<std::int64_t>> arguments{};
   /// The task's launch is one of a recorded run, and the host code does not tell it: no move may change it.
   bool keeps_launch = false;
+  /// The file that includes `file`, if it launches the kernel: moves change both. Empty path: there is none.
+  analysis::SourceFile includer{};
+
+  /// The text that moves edit: that of `file`, and behind kTextEnd that of `includer` if there is one.
+  std::string text() const;
+  void set_text(std::string text);
 };
+
+/// The name of a kernel without its namespaces and template arguments.
+std::string base_name(const std::string &kernel);
+
+/// Stands between the texts of two files; State has no includer if a text contains it.
+inline constexpr char kTextEnd = '\0';
+
+/// Parses the state's texts against the built-in declarations. Errors: as analysis::parse_stub().
+Result<std::unique_ptr<analysis::ParsedUnit>> parse(const State &state);
 
 } // namespace warpwright::source

@@ -61,12 +61,12 @@ Result<source::State> apply_move(const source::KernelSource &source, const sourc
   auto edits = offer->edits(move.parameters);
   if (!edits)
     return std::unexpected(edits.error());
-  auto text = apply_edits(state.file.text, *edits);
+  auto text = apply_edits(state.text(), *edits);
   if (!text)
     return fail(to_string(move) + " made clashing edits: " + text.error().message);
   source::State next = state;
   next.provenance = {};
-  next.file.text = std::move(*text);
+  next.set_text(std::move(*text));
   next.moves.push_back(move);
   return next;
 }

@@ -13,9 +13,13 @@
 
 namespace warpwright::states {
 
+/// Texts of files by their absolute paths.
+using Texts = std::map<std::string, std::string>;
+
 /// The user's file, from which moves start, with what the task says of the kernel's launch.
+/// @param changed texts that count instead of those on disk, for the file that includes this one
 source::State state_of_file(analysis::SourceFile file, analysis::ParseSettings settings, const std::string &kernel,
-                            const model::Task &task, const arch::Gpu &gpu);
+                            const model::Task &task, const arch::Gpu &gpu, const Texts &changed = {});
 
 /// Values of the launched kernel's parameters at the task's sizes, for State::arguments.
 std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task);

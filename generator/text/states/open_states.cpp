@@ -13,8 +13,9 @@ constexpr std::size_t kKept = 4; // the original source, and the latest states o
 } // namespace
 
 Result<std::shared_ptr<const source::KernelSource>> OpenStates::open(const source::State &state) {
+  const std::string text = state.text();
   const auto known = std::ranges::find_if(open_, [&](const Open &open) {
-    return open.text == state.file.text && open.kernel == state.kernel &&
+    return open.text == text && open.kernel == state.kernel &&
            open.flags == state.settings.flags;
   });
   if (known != open_.end()) {
@@ -27,7 +28,7 @@ Result<std::shared_ptr<const source::KernelSource>> OpenStates::open(const sourc
     return std::unexpected(source.error());
   if (open_.size() == kKept)
     open_.pop_back();
-  open_.push_front({state.kernel, state.file.text, state.settings.flags,
+  open_.push_front({state.kernel, text, state.settings.flags,
                     std::make_shared<const source::KernelSource>(std::move(*source))});
   return open_.front().source;
 }

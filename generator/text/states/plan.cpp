@@ -6,6 +6,8 @@
 #include "analysis/guard/guard.h"
 #include "analysis/task/infer_task.h"
 #include "generator/text/source/launch_writer.h"
+#include "support/files.h"
+#include "support/text.h"
 
 #include <algorithm>
 
@@ -14,7 +16,7 @@ namespace {
 
 /// render_plan() without the guard.
 Result<model::Plan> parsed_plan(const source::State &state, const model::Task &task) {
-  auto unit = analysis::parse_stub(state.file, state.settings);
+  auto unit = source::parse(state);
   if (!unit)
     return std::unexpected(unit.error());
   const clang::FunctionDecl *kernel = (*unit)->find_kernel(state.kernel);
@@ -41,10 +43,34 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
   return plan;
 }
 
+/// The file's text; empty if it cannot be read.
+std::string text_of_file(const std::string &path, const Texts &changed) {
+  if (const auto known = changed.find(path); known != changed.end())
+    return known->second;
+  return read_file(path).value_or("");
+}
+
+/// The file that includes the state's and launches its kernel; no path if there is none, or if another
+/// file of the program may launch the kernel too.
+analysis::SourceFile includer_of(const source::State &state, const Texts &changed) {
+  const analysis::ParseSettings &settings = state.settings;
+  if (settings.included_by.empty() || state.file.text.contains(source::kTextEnd))
+    return {};
+  const std::string name = source::base_name(state.kernel);
+  analysis::SourceFile includer{settings.included_by, text_of_file(settings.included_by, changed)};
+  if (!mentions(includer.text, name) || includer.text.contains(source::kTextEnd))
+    return {};
+  for (const std::vector<std::string> *paths : {&settings.program, &settings.other_includers})
+    for (const std::string &path : *paths)
+      if (path != includer.path && path != state.file.path && mentions(text_of_file(path, changed), name))
+        return {};
+  return includer;
+}
+
 /// Returns true if the text gives another launch of the kernel than the task, or none.
 bool differs_in_launch(const source::State &state, const model::Task &task) {
   const model::LaunchStep *wanted = source::only_launch(task.reference);
-  auto unit = analysis::parse_stub(state.file, state.settings);
+  auto unit = source::parse(state);
   const clang::FunctionDecl *kernel = unit ? (*unit)->find_kernel(state.kernel) : nullptr;
   if (!wanted || !kernel)
     return false;
@@ -55,8 +81,9 @@ bool differs_in_launch(const source::State &state, const model::Task &task) {
 } // namespace
 
 source::State state_of_file(analysis::SourceFile file, analysis::ParseSettings settings, const std::string &kernel,
-                            const model::Task &task, const arch::Gpu &gpu) {
+                            const model::Task &task, const arch::Gpu &gpu, const Texts &changed) {
   source::State state{std::move(file), std::move(settings), kernel, {}, {}, gpu, argument_values(task)};
+  state.includer = includer_of(state, changed);
   if (task.sizes.empty()) // as a task has them whose launch comes from a run
     if (const auto differs = analysis::guarded(
             analysis::kCommandLimits, [state, task]() -> Result<bool> { return differs_in_launch(state, task); }))

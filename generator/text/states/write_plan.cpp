@@ -36,16 +36,11 @@ Result<void> check_frame(const model::Plan &plan, const model::Plan &reference) 
   return {};
 }
 
-std::string base_name(const std::string &kernel) {
-  const std::string name = kernel.substr(0, kernel.find('<'));
-  return name.substr(name.rfind(':') + 1);
-}
-
 /// Requires that the written file has no more parse errors than before, and the answer's launch.
 Result<void> check_written(const source::State &before, const source::State &after,
                            const model::Task &task, const model::LaunchStep &wanted) {
   const auto errors = [](const source::State &state) -> Result<std::vector<std::string>> {
-    auto unit = analysis::parse_stub(state.file, state.settings);
+    auto unit = source::parse(state);
     if (!unit)
       return std::unexpected(unit.error());
     std::vector<std::string> messages;
@@ -83,18 +78,18 @@ Result<source::State> written_plan(const source::State &original, const model::T
   if (!answer)
     return std::unexpected(answer.error());
   const model::LaunchStep &wanted = *source::only_launch(plan);
-  const auto merged = merge_source(*source, **answer, base_name(wanted.kernel));
+  const auto merged = merge_source(*source, **answer, source::base_name(wanted.kernel));
   if (!merged)
     return std::unexpected(merged.error());
   auto edits = write_launch(*source, task, wanted);
   if (!edits)
     return std::unexpected(edits.error());
   edits->insert(edits->end(), merged->begin(), merged->end());
-  auto text = apply_edits(original.file.text, *edits);
+  auto text = apply_edits(original.text(), *edits);
   if (!text)
     return fail("its edits clash: " + text.error().message);
   source::State written = original;
-  written.file.text = std::move(*text);
+  written.set_text(std::move(*text));
   if (auto checked = check_written(original, written, task, wanted); !checked)
     return std::unexpected(checked.error());
   return written;
