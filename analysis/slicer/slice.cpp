@@ -85,6 +85,7 @@ public:
       return fail("cannot slice " + kernel.getNameAsString() +
                       ": its definition was not found in the file's text",
                   "Write the kernel out instead of generating it by nested macros");
+    leave_out_overloads(kernel);
     choose(root - inventory_.items.begin());
     close();
     if (side_ == Side::Host)
@@ -162,6 +163,17 @@ private:
       }
     }
     return found;
+  }
+
+  /// Leaves out other kernels of the kernel's name, because a launch by name must find exactly one.
+  void leave_out_overloads(const clang::NamedDecl &kernel) {
+    for (Item &item : inventory_.items)
+      for (const clang::Decl *declaration : item.declarations)
+        if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration))
+          item.is_host_only |= function->hasAttr<clang::CUDAGlobalAttr>() &&
+                               function->getDeclName() == kernel.getDeclName() &&
+                               function->getCanonicalDecl() != kernel.getCanonicalDecl() &&
+                               function->getTemplateSpecializationKind() == clang::TSK_Undeclared;
   }
 
   static bool holds(const clang::Decl *declaration, const clang::NamedDecl &kernel) {

@@ -70,6 +70,15 @@ __global__ void k(float *x, int *i) { x[0] = twice(x[0]); i[0] = twice(i[0]); }
         "k", {"__device__ float twice(float v);", "int twice(int v)", "return v + v"}, {"host"});
 }
 
+TEST_CASE("other kernels of the same name stay behind") {
+  check(R"(
+__global__ void add(int *x, int n);
+__global__ void add(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1.0f; }
+__global__ void add(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 2; }
+)",
+        "add", {"+= 1.0f"}, {"+= 2", "int *x"});
+}
+
 TEST_CASE("templates stay templates") {
   check(R"(
 template <typename T> struct Sum { __device__ T operator()(T a, T b) const { return a + b; } };

@@ -52,6 +52,9 @@ namespace warpwright::moves {
   MOVE(constant_arguments, false,                                                                  \
        "integer arguments of the measured launch become constants, behind a test of their values", \
        "")                                                                                         \
+  MOVE(local_to_shared, false,                                                                     \
+       "a thread's array with indices from data becomes a column in shared memory",                \
+       "")                                                                                         \
   MOVE(pad_shared, false,                                                                          \
        "one more column in shared memory, against bank conflicts",                                 \
        "bank-conflict")                                                                            \

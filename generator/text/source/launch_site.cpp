@@ -36,6 +36,27 @@ bool inside(const clang::Stmt *root, const clang::Stmt *node) {
   return found;
 }
 
+/// True if the variable gets another value behind its declaration, as by `block.x = 8`.
+bool is_changed(const clang::VarDecl *variable) {
+  const clang::FunctionDecl *function = function_of(variable);
+  if (!function || !function->hasBody())
+    return true;
+  const auto is_it = [&](const clang::Expr *expression) {
+    const auto *member = as<clang::MemberExpr>(expression);
+    return variable_of(member ? member->getBase() : expression) == variable;
+  };
+  bool changed = false;
+  for_each_node(function->getBody(), [&](const clang::Stmt *node) {
+    if (const auto *binary = dyn_cast<clang::BinaryOperator>(node))
+      changed |= binary->isAssignmentOp() && is_it(binary->getLHS());
+    else if (const auto *unary = dyn_cast<clang::UnaryOperator>(node))
+      changed |= writes_operand(unary) && is_it(unary->getSubExpr());
+    else if (const auto *call = dyn_cast<clang::CXXOperatorCallExpr>(node))
+      changed |= call->isAssignmentOp() && is_it(call->getArg(0));
+  });
+  return changed;
+}
+
 /// True if only launch shapes of this kernel use the variable.
 bool serves_only_this_kernel(const KernelSource &source, const clang::VarDecl *variable,
                              int depth = 0) {
@@ -85,7 +106,7 @@ void LaunchShape::follow(const clang::Expr *expression, int depth) {
     form_ = Form::Opaque;
     const clang::VarDecl *variable = variable_of(plain);
     const clang::CXXConstructExpr *construct =
-        variable ? constructor_of(variable->getInit()) : nullptr;
+        variable && !is_changed(variable) ? constructor_of(variable->getInit()) : nullptr;
     // The variable's value is known, but other code uses it too: edits go to the launch.
     for (unsigned i = 0; construct && i < 3 && i < construct->getNumArgs(); ++i)
       dimensions_[i].expression = construct->getArg(i);

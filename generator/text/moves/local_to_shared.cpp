@@ -1,0 +1,207 @@
+// Move local_to_shared(array): an array of each thread, indexed by values that the compiler does not
+// know, becomes one column per thread in shared memory.
+//
+//   char count[16];                          __shared__ char count[16][256];
+//   count[value[i]]++;          becomes      count[value[i]][threadIdx.x]++;
+//
+// Registers have no addresses, so the compiler keeps such an array in local memory, which is memory
+// behind the caches. A thread uses its own column only, so no barrier is needed. Legal for arrays
+// that are used by their elements only, in kernels whose launches have one constant block.
+#include "generator/text/moves/move_kind.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warpwright::moves {
+namespace {
+
+using clang::dyn_cast;
+
+constexpr std::int64_t kSharedBytes = 48 << 10; // of a block, without asking for more at the launch
+constexpr std::int64_t kUnrolled = 32; ///< iterations up to which compilers unroll a loop whole
+
+using Block = std::array<std::int64_t, 3>;
+
+/// The block of all launches. Errors: the reason why it is not one constant.
+Result<Block> constant_block(const source::KernelSource &source) {
+  if (!source.can_change_launches())
+    return fail("the kernel's launches are not known");
+  std::optional<Block> found;
+  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
+    Block block;
+    const source::LaunchSite site(source, launch);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto extent = site.block().value(axis);
+      if (!extent || *extent < 1)
+        return fail("the block's size is not known");
+      block[axis] = *extent;
+    }
+    if (found && *found != block)
+      return fail("launches use different blocks");
+    found = block;
+  }
+  return *found;
+}
+
+/// Loops of the body by their counters, for those that run a constant number of times.
+std::map<const clang::VarDecl *, std::int64_t> constant_loops(const source::KernelSource &source) {
+  std::map<const clang::VarDecl *, std::int64_t> found;
+  for (const auto *loop : source::find_all<clang::ForStmt>(source.body())) {
+    const clang::VarDecl *counter = source::only_variable(loop->getInit());
+    const auto *test = loop->getCond() ? source::as<clang::BinaryOperator>(loop->getCond()) : nullptr;
+    if (!counter || !counter->hasInit() || !test || source::variable_of(test->getLHS()) != counter)
+      continue;
+    const auto begin = source::integer_value(source, counter->getInit());
+    const auto end = source::integer_value(source, test->getRHS());
+    if (begin && end)
+      found[counter] = std::abs(*end - *begin);
+  }
+  return found;
+}
+
+/// True if the compiler can replace the index by a number.
+bool is_known_index(const source::KernelSource &source, const clang::Expr *index,
+                    const std::map<const clang::VarDecl *, std::int64_t> &loops) {
+  if (!source::find_all<clang::ArraySubscriptExpr>(index).empty() ||
+      !source::find_all<clang::CallExpr>(index).empty() || !source::find_all<clang::MemberExpr>(index).empty())
+    return false;
+  return std::ranges::all_of(source::find_all<clang::DeclRefExpr>(index), [&](const clang::DeclRefExpr *use) {
+    const auto *variable = dyn_cast<clang::VarDecl>(use->getDecl());
+    const auto loop = loops.find(variable);
+    return !variable || (loop != loops.end() && loop->second <= kUnrolled) ||
+           source::integer_value(source, use).has_value();
+  });
+}
+
+struct LocalArray {
+  std::string name;
+  Range declaration;              ///< with its extents
+  std::vector<std::size_t> ends;  ///< of its elements
+  std::int64_t bytes = 0;
+};
+
+/// The outermost subscript of an element of the array, with as many subscripts as it has extents.
+std::vector<const clang::ArraySubscriptExpr *> elements_of(const source::KernelSource &source,
+                                                           const clang::VarDecl *array, int extents) {
+  std::vector<const clang::ArraySubscriptExpr *> found;
+  for (const auto *element : source::find_all<clang::ArraySubscriptExpr>(source.body())) {
+    const clang::Expr *base = element;
+    for (int depth = 0; depth < extents; ++depth) {
+      const auto *subscript = source::as<clang::ArraySubscriptExpr>(base);
+      base = subscript ? subscript->getBase() : nullptr;
+    }
+    if (base && source::variable_of(base) == array)
+      found.push_back(element);
+  }
+  return found;
+}
+
+/// The array that a statement declares, if it can move. Errors: the reason why not.
+Result<LocalArray> local_array(const source::KernelSource &source, const clang::DeclStmt *statement,
+                               const std::map<const clang::VarDecl *, std::int64_t> &loops) {
+  const clang::VarDecl *array = source::only_variable(statement);
+  if (!array || !array->getType()->isConstantArrayType() || array->hasAttr<clang::CUDASharedAttr>() ||
+      array->isStaticLocal())
+    return fail("no array of a thread is declared by itself");
+  const std::string name = array->getNameAsString();
+  if (array->hasInit() || array->getType().isConstQualified())
+    return fail(name + " has an initializer");
+  const clang::ASTContext &context = source.unit().context();
+  int extents = 0;
+  clang::QualType element = array->getType();
+  for (; element->isConstantArrayType(); ++extents)
+    element = context.getAsConstantArrayType(element)->getElementType();
+  if (!element->isArithmeticType())
+    return fail(name + " does not hold numbers");
+  const auto elements = elements_of(source, array, extents);
+  if (elements.empty() || elements.size() != source::uses_of(source.body(), array).size())
+    return fail(name + " is used as a whole");
+  LocalArray found{name, {}, {}, context.getTypeSizeInChars(array->getType()).getQuantity()};
+  bool is_local = false;
+  for (const clang::ArraySubscriptExpr *one : elements) {
+    const auto range = source.range_of(one);
+    if (!range)
+      return fail(name + " is used in a macro");
+    found.ends.push_back(range->end);
+    for (const auto *subscript = one; subscript; subscript = source::as<clang::ArraySubscriptExpr>(subscript->getBase()))
+      is_local |= !is_known_index(source, subscript->getIdx(), loops);
+  }
+  if (!is_local)
+    return fail("all indices of " + name + " are known when it is compiled");
+  const auto range = source.range_of(array->getSourceRange());
+  if (!range)
+    return fail(name + " is declared in a macro");
+  found.declaration = *range;
+  return found;
+}
+
+/// Bytes of shared arrays that the kernel declares.
+std::int64_t shared_bytes_of(const source::KernelSource &source) {
+  std::int64_t bytes = 0;
+  for (const auto *statement : source::find_all<clang::DeclStmt>(source.body()))
+    for (const clang::VarDecl *variable : source::variables_of(statement))
+      if (variable->hasAttr<clang::CUDASharedAttr>() && variable->getType()->isConstantArrayType())
+        bytes += source.unit().context().getTypeSizeInChars(variable->getType()).getQuantity();
+  return bytes;
+}
+
+/// The index of a thread in its block, as further subscripts of an element.
+std::string column_text(const Block &block) {
+  std::string text;
+  for (int axis = 2; axis >= 0; --axis)
+    if (axis == 0 || block[axis] != 1)
+      text += std::string("[threadIdx.") + "xyz"[axis] + "]";
+  return text;
+}
+
+/// The block as further extents of an array.
+std::string extents_text(const Block &block) {
+  std::string text;
+  for (int axis = 2; axis >= 0; --axis)
+    if (axis == 0 || block[axis] != 1)
+      text += "[" + std::to_string(block[axis]) + "]";
+  return text;
+}
+
+} // namespace
+
+Result<Offer> offer_local_to_shared(const source::KernelSource &source) {
+  const Block block = TRY(constant_block(source));
+  if (source.kernel()->getTemplatedKind() != clang::FunctionDecl::TK_NonTemplate)
+    return fail("the kernel is a template");
+  const auto loops = constant_loops(source);
+  const std::int64_t left = kSharedBytes - shared_bytes_of(source);
+  std::map<std::string, LocalArray> arrays;
+  std::vector<Parameters> choices;
+  std::string why = "the kernel has no array of a thread";
+  for (const auto *statement : source::find_all<clang::DeclStmt>(source.body())) {
+    auto array = local_array(source, statement, loops);
+    if (!array) {
+      if (const clang::VarDecl *variable = source::only_variable(statement);
+          variable && variable->getType()->isConstantArrayType())
+        why = array.error().message;
+      continue;
+    }
+    if (array->bytes * block[0] * block[1] * block[2] > left) {
+      why = "the block's shared memory cannot hold " + array->name;
+      continue;
+    }
+    choices.push_back({{"array", array->name}});
+    arrays.emplace(array->name, *array);
+  }
+  if (choices.empty())
+    return fail(why);
+  return Offer{choices, [arrays, block](const Parameters &choice) -> Result<source::Edits> {
+                 const LocalArray &array = arrays.at(choice.at("array"));
+                 source::Edits edits{{{array.declaration.begin, array.declaration.begin}, "__shared__ "},
+                                     {{array.declaration.end, array.declaration.end}, extents_text(block)}};
+                 for (const std::size_t end : array.ends)
+                   edits.push_back({{end, end}, column_text(block)});
+                 return edits;
+               }};
+}
+
+} // namespace warpwright::moves
