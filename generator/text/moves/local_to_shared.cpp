@@ -78,10 +78,20 @@ bool is_known_index(const source::KernelSource &source, const clang::Expr *index
 
 struct LocalArray {
   std::string name;
-  Range declaration;              ///< with its extents
-  std::vector<std::size_t> ends;  ///< of its elements
-  std::int64_t bytes = 0;
+  Range declaration;             ///< with its extents, without its initializer
+  Range initializer;             ///< empty: it has none
+  std::size_t statement_end = 0; ///< behind the semicolon
+  std::vector<std::size_t> ends; ///< of its elements
+  std::int64_t bytes = 0, length = 0;
 };
+
+/// True for `{}` and `{0, 0}`.
+bool is_zeros(const clang::Expr *initializer) {
+  const auto *list = source::as<clang::InitListExpr>(initializer);
+  return list && std::ranges::all_of(list->inits(), [](const clang::Expr *one) {
+           return llvm::isa<clang::ImplicitValueInitExpr>(one) || source::is_zero(one);
+         });
+}
 
 /// The outermost subscript of an element of the array, with as many subscripts as it has extents.
 std::vector<const clang::ArraySubscriptExpr *> elements_of(const source::KernelSource &source,
@@ -107,8 +117,8 @@ Result<LocalArray> local_array(const source::KernelSource &source, const clang::
       array->isStaticLocal())
     return fail("no array of a thread is declared by itself");
   const std::string name = array->getNameAsString();
-  if (array->hasInit() || array->getType().isConstQualified())
-    return fail(name + " has an initializer");
+  if (array->getType().isConstQualified())
+    return fail(name + " is constant");
   const clang::ASTContext &context = source.unit().context();
   int extents = 0;
   clang::QualType element = array->getType();
@@ -116,10 +126,17 @@ Result<LocalArray> local_array(const source::KernelSource &source, const clang::
     element = context.getAsConstantArrayType(element)->getElementType();
   if (!element->isArithmeticType())
     return fail(name + " does not hold numbers");
+  if (array->hasInit() && (extents > 1 || !is_zeros(array->getInit())))
+    return fail(name + " has an initializer other than zeros");
   const auto elements = elements_of(source, array, extents);
   if (elements.empty() || elements.size() != source::uses_of(source.body(), array).size())
     return fail(name + " is used as a whole");
-  LocalArray found{name, {}, {}, context.getTypeSizeInChars(array->getType()).getQuantity()};
+  LocalArray found{.name = name,
+                   .declaration = {},
+                   .initializer = {},
+                   .ends = {},
+                   .bytes = context.getTypeSizeInChars(array->getType()).getQuantity(),
+                   .length = context.getAsConstantArrayType(array->getType())->getSize().getSExtValue()};
   bool is_local = false;
   for (const clang::ArraySubscriptExpr *one : elements) {
     const auto range = source.range_of(one);
@@ -131,10 +148,17 @@ Result<LocalArray> local_array(const source::KernelSource &source, const clang::
   }
   if (!is_local)
     return fail("all indices of " + name + " are known when it is compiled");
-  const auto range = source.range_of(array->getSourceRange());
-  if (!range)
+  const auto range = source.range_of(array->getSourceRange()), whole = source.statement_range(statement);
+  if (!range || !whole)
     return fail(name + " is declared in a macro");
   found.declaration = *range;
+  found.statement_end = whole->end;
+  if (array->hasInit()) {
+    const std::string text = source.text_of(*range);
+    const std::size_t end = source::without_trailing_space(text.substr(0, text.find_first_of("={"))).size();
+    found.declaration.end = range->begin + end;
+    found.initializer = {found.declaration.end, range->end};
+  }
   return found;
 }
 
@@ -156,6 +180,10 @@ std::string column_text(const Block &block) {
       text += std::string("[threadIdx.") + "xyz"[axis] + "]";
   return text;
 }
+
+constexpr std::string_view kZeros = R"cuda(
+for (int $element = 0; $element < $length; ++$element)
+  $array[$element]$column = 0;)cuda";
 
 /// The block as further extents of an array.
 std::string extents_text(const Block &block) {
@@ -194,12 +222,22 @@ Result<Offer> offer_local_to_shared(const source::KernelSource &source) {
   }
   if (choices.empty())
     return fail(why);
-  return Offer{choices, [arrays, block](const Parameters &choice) -> Result<source::Edits> {
+  return Offer{choices, [&source, arrays, block](const Parameters &choice) -> Result<source::Edits> {
                  const LocalArray &array = arrays.at(choice.at("array"));
-                 source::Edits edits{{{array.declaration.begin, array.declaration.begin}, "__shared__ "},
-                                     {{array.declaration.end, array.declaration.end}, extents_text(block)}};
-                 for (const std::size_t end : array.ends)
-                   edits.push_back({{end, end}, column_text(block)});
+                 const std::size_t begin = array.declaration.begin, end = array.declaration.end;
+                 source::Edits edits{{{begin, begin}, "__shared__ "},
+                                     {{end, std::max(end, array.initializer.end)}, extents_text(block)}};
+                 for (const std::size_t element : array.ends)
+                   edits.push_back({{element, element}, column_text(block)});
+                 if (array.initializer.size() > 0) {
+                   const std::string zeros = source::render(kZeros, {{"array", array.name},
+                                                                     {"length", std::to_string(array.length)},
+                                                                     {"column", column_text(block)}},
+                                                            source.taken_names());
+                   edits.push_back({{array.statement_end, array.statement_end},
+                                    "\n" + source::indent(zeros.substr(1), indentation_at(source.text(), begin),
+                                                          source.indent_step())});
+                 }
                  return edits;
                }};
 }

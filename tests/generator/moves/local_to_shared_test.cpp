@@ -33,6 +33,30 @@ void run(int n, char *v, float *o) { entropy<<<(n + 127) / 128, 128>>>(v, o, n);
 )cuda");
 }
 
+TEST_CASE("local_to_shared: zeros are written by a loop") {
+  check_move(R"cuda(__global__ void ^count(const int *keys, int *out, int n) {
+  for (int i = threadIdx.x; i < n; i += 32) {
+    int seen[8] = {0};
+    seen[keys[i] % 8] += 2;
+    out[i] = seen[keys[i + n] % 8];
+  }
+}
+void run(int n, int *k, int *o) { count<<<1, 32>>>(k, o, n); }
+)cuda",
+             "local_to_shared(array=seen)",
+             R"cuda(__global__ void count(const int *keys, int *out, int n) {
+  for (int i = threadIdx.x; i < n; i += 32) {
+    __shared__ int seen[8][32];
+    for (int element = 0; element < 8; ++element)
+      seen[element][threadIdx.x] = 0;
+    seen[keys[i] % 8][threadIdx.x] += 2;
+    out[i] = seen[keys[i + n] % 8][threadIdx.x];
+  }
+}
+void run(int n, int *k, int *o) { count<<<1, 32>>>(k, o, n); }
+)cuda");
+}
+
 TEST_CASE("local_to_shared: a block of two dimensions adds two extents") {
   check_move(R"cuda(__global__ void ^pick(const int *rows, const float *x, float *out, int n) {
   int i = blockIdx.x * 8 + threadIdx.x, j = threadIdx.y;
