@@ -280,6 +280,21 @@ TEST_CASE(
   CHECK(known.back() == Moves{"vectorize(width=4)"});
 }
 
+TEST_CASE("a move that no record has is tried although the order puts many candidates before it") {
+  const Ranker ranker(simple_weights());
+  CandidatePool pool(ranker, {}, {}, [](const Moves &moves) -> Result<Moves> {
+    if (!moves.empty())
+      return Moves{};
+    Moves legal{"another_move()"};
+    for (int width = 4; width < 40; ++width)
+      legal.push_back("vectorize(width=" + std::to_string(width) + ")");
+    return legal;
+  });
+  const auto found = all_of(pool, [](const Moves &) { return 0.0; });
+  const auto place = std::ranges::find(found, Moves{"another_move()"});
+  CHECK(place - found.begin() < 8);
+}
+
 TEST_CASE("own verdicts move the ranker where they help on kernels that they do not have") {
   const Ranker ranker(simple_weights());
   const Ranker::Rows rows = ranker.rows({});

@@ -10,6 +10,7 @@ constexpr std::size_t kBeam = 16;    ///< lists of one length that are followed 
 constexpr std::size_t kAtOnce = 3;   ///< lists that are followed further for each candidate
 constexpr std::size_t kFirst = 2;    ///< length of the lists at the beginning
 constexpr std::size_t kLongest = 8;  ///< of any list
+constexpr std::size_t kNewMoves = 8; ///< moves without records of which a list is looked at
 constexpr double kKnownWidth = 0.02; ///< of a verdict: two measurements differ by as much
 
 Moves sorted(Moves moves) {
@@ -111,14 +112,24 @@ std::optional<Moves> CandidatePool::next(const std::vector<Tried> &tried) {
     else if (entries_[i].is_taken && entries_[i].prediction)
       taken.push_back({&entries_[i].moves, *entries_[i].prediction});
   std::ranges::stable_sort(open, std::greater(), [&](std::size_t i) { return entries_[i].order; });
-  open.resize(std::min(open.size(), kLookedAt));
-  for (const std::size_t i : open)
+  std::vector<std::size_t> looked_at(open.begin(), open.begin() + std::min(open.size(), kLookedAt));
+  add_new_moves(open, looked_at);
+  for (const std::size_t i : looked_at)
     pool.push_back({&entries_[i].moves, prediction_of(entries_[i])});
   const auto chosen = choose(pool, best, taken);
   if (!chosen)
     return std::nullopt;
-  entries_[open[*chosen]].is_taken = true;
-  return entries_[open[*chosen]].moves;
+  entries_[looked_at[*chosen]].is_taken = true;
+  return entries_[looked_at[*chosen]].moves;
+}
+
+void CandidatePool::add_new_moves(const std::vector<std::size_t> &sorted, std::vector<std::size_t> &looked_at) const {
+  std::set<std::string> added;
+  for (std::size_t i = 0; i < sorted.size() && added.size() < kNewMoves; ++i)
+    for (const std::string &move : entries_[sorted[i]].moves)
+      if (const std::string name(parsed_move(move).name); !ranker_.knows(name) && added.insert(name).second)
+        if (std::ranges::find(looked_at, sorted[i]) == looked_at.end())
+          looked_at.push_back(sorted[i]);
 }
 
 std::optional<Prediction> CandidatePool::expected(const Moves &moves) const {

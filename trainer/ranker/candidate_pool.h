@@ -45,6 +45,8 @@ private:
   void expand(std::size_t entry);
   void expand_best(std::size_t count, std::size_t longest);
   const Prediction &prediction_of(Entry &entry);
+  /// Adds the first entry of each move that the records do not have: the order says nothing of it.
+  void add_new_moves(const std::vector<std::size_t> &sorted, std::vector<std::size_t> &looked_at) const;
 
   const Ranker &ranker_;
   Ranker::Rows rows_;

@@ -89,6 +89,8 @@ public:
   double order(const Rows &rows, const Moves &moves) const;
   Prediction predict(const Rows &rows, const Moves &moves, const CompileFacts *compiled = nullptr,
                      const Correction *own = nullptr) const;
+  /// True if the records have verdicts on the move.
+  bool knows(const std::string &move) const { return weights_.pairs.contains({move, move}); }
   /// Comparisons that one order() and one predict() take at most.
   std::size_t order_cost() const, predict_cost() const;
 
