@@ -47,7 +47,7 @@ ApplyResult apply(const Run &run, const std::filesystem::path &path, const std::
             "speed. Run on a GPU, or say --apply=checked to take the verified variant as it is."};
   if (outcome.includer && !run.options.output.empty())
     return {ApplyResult::State::Refused, "Not applied: the launch in " + outcome.includer->path +
-                                             " changes too. Leave out --output to change both files."};
+                                             " changes too. To change both files, say no --output."};
   const std::string target = run.options.output.empty() ? path.string() : run.options.output;
   if (const Result<void> written = write(run, path, target, before, outcome); !written)
     return {ApplyResult::State::Refused, "Not applied: " + describe(written.error()) + "."};

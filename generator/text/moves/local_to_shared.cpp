@@ -6,7 +6,7 @@
 //
 // Registers have no addresses, so the compiler keeps such an array in local memory, which is memory
 // behind the caches. A thread uses its own column only, so no barrier is needed. Legal for arrays
-// that are used by their elements only, in kernels whose launches have one constant block.
+// that are used by their elements only. All launches must have the same constant block.
 #include "generator/text/moves/move_kind.h"
 
 #include <clang/AST/ASTContext.h>
@@ -115,7 +115,7 @@ Result<LocalArray> local_array(const source::KernelSource &source, const clang::
   const clang::VarDecl *array = source::only_variable(statement);
   if (!array || !array->getType()->isConstantArrayType() || array->hasAttr<clang::CUDASharedAttr>() ||
       array->isStaticLocal())
-    return fail("no array of a thread is declared by itself");
+    return fail("the statement does not declare one array of a thread");
   const std::string name = array->getNameAsString();
   if (array->getType().isConstQualified())
     return fail(name + " is constant");
