@@ -2,13 +2,8 @@
 //
 // Drives the real runner and its CPU worker; reports that it was skipped where they are not built. The examples'
 // sizes are cut down, because the CPU backend proves correctness and not speed.
-#include "runner/connect/connect.h"
-#include "support/model/json.h"
 #include "tests/generator/check_move.h"
-#include "tests/generator/example_states.h"
-
-#include <filesystem>
-#include <iostream>
+#include "tests/generator/cpu_runner.h"
 
 using namespace warpwright;
 using namespace warpwright::source;
@@ -36,30 +31,6 @@ void shrink(model::Task &task) {
     if (auto extent = buffer.extent.evaluate({});
         extent && *extent > kLargeSize && original.size() == 1)
       buffer.extent = *symbolic::Expression::parse(original.begin()->first);
-}
-
-std::unique_ptr<runner::BlockingClient> connect_or_skip() {
-  const std::string runner = WARPWRIGHT_BINARY_DIR "/warpwright-runner";
-  if (!std::filesystem::exists(runner) ||
-      !std::filesystem::exists(WARPWRIGHT_BINARY_DIR "/warpwright-worker-cpu")) {
-    std::cout << "runner or CPU worker is not built: all cases skipped\n";
-    return nullptr;
-  }
-  auto client = runner::BlockingClient::connect("stdio:" + runner + " serve");
-  REQUIRE_MESSAGE(client, (client ? "" : describe(client.error())));
-  return std::move(*client);
-}
-
-void check_verified(runner::BlockingClient &client, const model::Task &task, const State &state) {
-  auto plan = render_plan(state, task);
-  REQUIRE_MESSAGE(plan, moves_text(state), ": ", (plan ? "" : describe(plan.error())));
-  runner::VerifyOptions options;
-  options.device = "cpu";
-  options.measure = false;
-  auto verdict = client.verify(task, *plan, options, {});
-  REQUIRE_MESSAGE(verdict, (verdict ? "" : describe(verdict.error())));
-  CHECK_MESSAGE(verdict->outcome == model::Outcome::Verified, moves_text(state), ": ",
-                verdict->message);
 }
 
 } // namespace
@@ -119,7 +90,7 @@ TEST_CASE("kernels with several elements a thread are right along one axis and a
   auto client = connect_or_skip();
   if (!client)
     return;
-  const std::vector<std::pair<std::string, std::vector<std::vector<std::string>>>> kernels{
+  const std::vector<std::pair<std::string, MoveLists>> kernels{
       {R"cuda(
 __global__ void ^forces(const float *x, const float *mass, float *out, int n, float soft) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -231,23 +202,6 @@ int main() {
 }
 )cuda",
        {{"register_accumulator()"}, {"register_accumulator()", "thread_tile(axis=x,factor=2)"}}}};
-  for (const auto &[text, lists] : kernels) {
-    State state = state_of(text);
-    const auto facts = analysis::analyze(state.file);
-    REQUIRE(facts.kernels.size() == 1);
-    const auto &task = facts.kernels[0].task;
-    REQUIRE_MESSAGE(task.inferred, (task.missing.empty() ? "" : task.missing.front().question));
-    state.arguments = argument_values(task.task);
-    for (const std::vector<std::string> &moves : lists) {
-      State changed = state;
-      for (const std::string &move : moves) {
-        auto next = apply_move(changed, *move_from_string(move));
-        REQUIRE_MESSAGE(next, move, ": ", (next ? "" : describe(next.error())));
-        changed = *next;
-      }
-      CAPTURE(changed.file.text);
-      CHECK(parse_errors(changed) == "");
-      check_verified(*client, task.task, changed);
-    }
-  }
+  for (const auto &[text, lists] : kernels)
+    check_moves_on_cpu(*client, text, lists);
 }

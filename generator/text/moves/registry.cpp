@@ -46,6 +46,12 @@ namespace warpwright::moves {
   MOVE(thread_tile, false,                                                                         \
        "several elements per thread along one axis, for which the loops of the work run once",     \
        "")                                                                                         \
+  MOVE(split_loop, false,                                                                          \
+       "neighboring threads share the iterations of one thread's loops and combine their results", \
+       "uncoalesced-access")                                                                       \
+  MOVE(parallel_loop, false,                                                                       \
+       "a loop that one thread of a block runs alone is shared by all its threads",                \
+       "")                                                                                         \
   MOVE(register_accumulator, false,                                                                \
        "an element that a loop updates stays in a register until the loop ends",                   \
        "")                                                                                         \

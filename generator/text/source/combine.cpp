@@ -24,8 +24,21 @@ std::optional<Combine> combine_of_function(const std::string &name) {
 
 std::string combine_text(Combine combine, const std::string &type, const std::string &a,
                          const std::string &b) {
-  if (combine == Combine::Sum || combine == Combine::Product)
-    return a + (combine == Combine::Sum ? " + " : " * ") + b;
+  switch (combine) {
+  case Combine::Sum:
+    return a + " + " + b;
+  case Combine::Product:
+    return a + " * " + b;
+  case Combine::And:
+    return a + " & " + b;
+  case Combine::Or:
+    return a + " | " + b;
+  case Combine::Xor:
+    return a + " ^ " + b;
+  case Combine::Maximum:
+  case Combine::Minimum:
+    break;
+  }
   const std::string function = combine == Combine::Maximum ? by_type(type, "fmaxf", "fmax", "max")
                                                            : by_type(type, "fminf", "fmin", "min");
   return function + "(" + a + ", " + b + ")";
@@ -41,6 +54,11 @@ std::string identity_text(Combine combine, const std::string &type) {
     return by_type(type, "-3.402823466e+38f", "-1.7976931348623157e+308", "-2147483647 - 1");
   case Combine::Minimum:
     return by_type(type, "3.402823466e+38f", "1.7976931348623157e+308", "2147483647");
+  case Combine::And:
+    return "-1";
+  case Combine::Or:
+  case Combine::Xor:
+    return "0";
   }
   return {};
 }

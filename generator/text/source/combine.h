@@ -6,7 +6,7 @@
 
 namespace warpwright::source {
 
-enum class Combine { Sum, Product, Maximum, Minimum };
+enum class Combine { Sum, Product, Maximum, Minimum, And, Or, Xor }; ///< And to Xor: of bits
 
 /// Maximum or minimum, for the name of a function that computes it ("fmaxf", "min"); else nullopt.
 std::optional<Combine> combine_of_function(const std::string &name);

@@ -13,6 +13,8 @@ namespace {
 constexpr int kMaxDepth = 8;
 
 bool is_dim3(clang::QualType type) {
+  if (type.isNull()) // a list of values in a template
+    return false;
   const auto *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   return record && (record->getName() == "dim3" || record->getName() == "uint3");
 }
