@@ -2,13 +2,9 @@
 //
 // Drives the real runner and its CPU worker; reports that it was skipped where they are not built. The examples'
 // sizes are cut down, because the CPU backend proves correctness and not speed.
-#include "runner/connect/connect.h"
 #include "support/model/json.h"
 #include "tests/generator/check_move.h"
-#include "tests/generator/example_states.h"
-
-#include <filesystem>
-#include <iostream>
+#include "tests/generator/cpu_verifier.h"
 
 using namespace warpwright;
 using namespace warpwright::source;
@@ -36,30 +32,6 @@ void shrink(model::Task &task) {
     if (auto extent = buffer.extent.evaluate({});
         extent && *extent > kLargeSize && original.size() == 1)
       buffer.extent = *symbolic::Expression::parse(original.begin()->first);
-}
-
-std::unique_ptr<runner::BlockingClient> connect_or_skip() {
-  const std::string runner = WARPWRIGHT_BINARY_DIR "/warpwright-runner";
-  if (!std::filesystem::exists(runner) ||
-      !std::filesystem::exists(WARPWRIGHT_BINARY_DIR "/warpwright-worker-cpu")) {
-    std::cout << "runner or CPU worker is not built: all cases skipped\n";
-    return nullptr;
-  }
-  auto client = runner::BlockingClient::connect("stdio:" + runner + " serve");
-  REQUIRE_MESSAGE(client, (client ? "" : describe(client.error())));
-  return std::move(*client);
-}
-
-void check_verified(runner::BlockingClient &client, const model::Task &task, const State &state) {
-  auto plan = render_plan(state, task);
-  REQUIRE_MESSAGE(plan, moves_text(state), ": ", (plan ? "" : describe(plan.error())));
-  runner::VerifyOptions options;
-  options.device = "cpu";
-  options.measure = false;
-  auto verdict = client.verify(task, *plan, options, {});
-  REQUIRE_MESSAGE(verdict, (verdict ? "" : describe(verdict.error())));
-  CHECK_MESSAGE(verdict->outcome == model::Outcome::Verified, moves_text(state), ": ",
-                verdict->message);
 }
 
 } // namespace
