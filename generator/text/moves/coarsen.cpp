@@ -14,7 +14,7 @@ Result<Offer> offer_coarsen(const source::KernelSource &source) {
   const auto guarded = match_straight(source::IndexReader(source));
   if (!guarded)
     return std::unexpected(guarded.error());
-  if (!source.can_change_launches())
+  if (!source.can_shrink_grids())
     return fail("there is no launch with a grid that could shrink");
   if (!has_one_dimensional_blocks(source))
     return fail("the block is not one-dimensional");
@@ -44,7 +44,8 @@ Result<Offer> offer_coarsen(const source::KernelSource &source) {
     });
     return made;
   };
-  return Offer{choices_of("factor", {2, 4, 8}), edits};
+  return Offer{choices_of("factor", {2, 4, 8}), edits,
+               [](const Parameters &choice) { return std::array{number(choice, "factor"), 1, 1}; }};
 }
 
 } // namespace warpwright::moves

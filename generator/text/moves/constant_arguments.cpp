@@ -3,10 +3,13 @@
 //
 // The kernel's body becomes a device function. The kernel calls it with the numbers where the
 // arguments have these values, and with the arguments elsewhere, so every launch stays right. With
-// a number the compiler unrolls short loops, divides by multiplying, and drops branches. The test
-// is the same for all threads. Legal for kernels that loop up to such an argument or divide by it;
-// not for templates, and not where the values of the launch are not known.
+// a number the compiler unrolls short loops, divides by multiplying, drops branches and computes
+// strides ahead. The test is the same for all threads. Legal for kernels that loop up to such an
+// argument, divide or multiply by it, decide a branch by it or pass it on, directly or by variables
+// that are computed from it. Not legal where the values of the launch are not known.
 #include "generator/text/moves/move_kind.h"
+
+#include "generator/text/source/body_function.h"
 
 #include <algorithm>
 
@@ -19,87 +22,121 @@ using clang::dyn_cast;
 constexpr std::int64_t kLongestLoop = 64;
 
 struct Argument {
-  const clang::ParmVarDecl *parameter = nullptr;
-  std::string value;
-  bool bounds_short_loop = false;
+  std::string name, value;
+  bool bounds_loop = false, bounds_short_loop = false;
+  bool divides = false;
+  bool helps = false; ///< another use that a number makes cheaper
 };
 
-bool has_use(const clang::Stmt *root, const clang::ParmVarDecl *parameter) {
-  return root && !source::uses_of(root, parameter).empty();
+/// A parameter and the local variables that are computed from it, so that they are numbers with it.
+class Dependents {
+public:
+  Dependents(const source::KernelSource &source, const clang::ParmVarDecl *parameter) : all_{parameter} {
+    const auto declarations = source::find_all<clang::DeclStmt>(source.body());
+    for (std::size_t known = 0; known != all_.size();) {
+      known = all_.size();
+      for (const auto *declaration : declarations)
+        for (const clang::VarDecl *variable : source::variables_of(declaration))
+          if (variable->hasInit() && variable->getType()->isIntegerType() && is_number(source, variable->getInit()) &&
+              has_use(variable->getInit()) && is_written_once(source, variable))
+            all_.insert(variable);
+    }
+  }
+
+  bool has_use(const clang::Stmt *root) const {
+    const auto references = source::find_all<clang::DeclRefExpr>(root);
+    return std::ranges::any_of(references, [&](const auto *one) { return all_.contains(one->getDecl()); });
+  }
+
+private:
+  /// True if the expression has no variables but parameters and those found so far.
+  bool is_number(const source::KernelSource &source, const clang::Expr *expression) const {
+    const auto references = source::find_all<clang::DeclRefExpr>(expression);
+    return source::find_all<clang::ArraySubscriptExpr>(expression).empty() &&
+           std::ranges::all_of(references, [&](const auto *one) {
+             const clang::ValueDecl *declaration = one->getDecl();
+             return all_.contains(declaration) || llvm::isa<clang::ParmVarDecl>(declaration) ||
+                    source::integer_value(source, one).has_value();
+           });
+  }
+
+  std::set<const clang::ValueDecl *> all_;
+};
+
+void note_loops(const source::KernelSource &source, const Dependents &dependents, std::int64_t value,
+                Argument &argument) {
+  for (const auto *loop : source::find_all<clang::ForStmt>(source.body()))
+    argument.bounds_loop |= dependents.has_use(loop->getCond());
+  for (const auto *loop : source::find_all<clang::WhileStmt>(source.body()))
+    argument.bounds_loop |= dependents.has_use(loop->getCond());
+  argument.bounds_short_loop = argument.bounds_loop && value <= kLongestLoop;
 }
 
-bool bounds_loop(const source::KernelSource &source, const clang::ParmVarDecl *parameter) {
-  const auto loops = source::find_all<clang::ForStmt>(source.body());
-  return std::ranges::any_of(
-      loops, [&](const clang::ForStmt *loop) { return has_use(loop->getCond(), parameter); });
+/// True for the operands of comparisons for equality and for conditions without a comparison.
+bool is_flag(const clang::Expr *condition, const Dependents &dependents) {
+  if (!dependents.has_use(condition))
+    return false;
+  const auto *binary = source::as<clang::BinaryOperator>(condition);
+  if (binary && binary->isLogicalOp())
+    return is_flag(binary->getLHS(), dependents) || is_flag(binary->getRHS(), dependents);
+  return !binary || binary->isEqualityOp();
 }
 
-bool divides(const source::KernelSource &source, const clang::ParmVarDecl *parameter) {
-  const auto binaries = source::find_all<clang::BinaryOperator>(source.body());
-  return std::ranges::any_of(binaries, [&](const clang::BinaryOperator *binary) {
-    return (binary->getOpcode() == clang::BO_Div || binary->getOpcode() == clang::BO_Rem) &&
-           binary->getType()->isIntegerType() && has_use(binary->getRHS(), parameter);
+void note_uses(const source::KernelSource &source, const Dependents &dependents, Argument &argument) {
+  source::for_each_node(source.body(), [&](const clang::Stmt *node) {
+    if (const auto *binary = dyn_cast<clang::BinaryOperator>(node); binary && binary->getType()->isIntegerType()) {
+      const auto opcode = binary->getOpcode();
+      const bool in_right = dependents.has_use(binary->getRHS());
+      argument.divides |= (opcode == clang::BO_Div || opcode == clang::BO_Rem || opcode == clang::BO_DivAssign ||
+                           opcode == clang::BO_RemAssign) && in_right;
+      argument.helps |= opcode == clang::BO_Mul && (in_right || dependents.has_use(binary->getLHS()));
+    }
+    if (const auto *branch = dyn_cast<clang::IfStmt>(node))
+      argument.helps |= is_flag(branch->getCond(), dependents);
+    if (const auto *choice = dyn_cast<clang::ConditionalOperator>(node))
+      argument.helps |= is_flag(choice->getCond(), dependents);
+    if (const auto *choice = dyn_cast<clang::SwitchStmt>(node))
+      argument.helps |= dependents.has_use(choice->getCond());
+    if (const auto *call = dyn_cast<clang::CallExpr>(node); call && call->getDirectCallee())
+      for (const clang::Expr *passed : call->arguments())
+        argument.helps |= call->getDirectCallee()->hasBody() && passed->getType()->isIntegerType() &&
+                          dependents.has_use(passed);
   });
 }
 
 Result<std::vector<Argument>> constant_candidates(const source::KernelSource &source) {
-  if (source.kernel()->getTemplatedKind() != clang::FunctionDecl::TK_NonTemplate)
-    return fail("the kernel is a template");
   std::vector<Argument> found;
   for (const clang::ParmVarDecl *parameter : source.kernel()->parameters()) {
     const auto value = source.argument_value(parameter);
     if (!value || !parameter->getType()->isIntegerType() || !source::is_written_once(source, parameter))
       continue;
-    const bool bounds = bounds_loop(source, parameter);
-    if (bounds || divides(source, parameter))
-      found.push_back({parameter, std::to_string(*value), bounds && *value <= kLongestLoop});
+    const Dependents dependents(source, parameter);
+    Argument argument{.name = parameter->getNameAsString(), .value = std::to_string(*value)};
+    note_loops(source, dependents, *value, argument);
+    note_uses(source, dependents, argument);
+    if (!argument.name.empty() && (argument.bounds_loop || argument.divides || argument.helps))
+      found.push_back(std::move(argument));
   }
   if (found.empty())
-    return fail("no integer argument with a known value bounds a loop or divides");
+    return fail("no integer argument with a known value bounds a loop, divides or multiplies, or decides a branch");
   return found;
 }
 
 constexpr std::string_view kDispatch = R"cuda(if ($test)
-  $function($constants);
+  $constants
 else
-  $function($arguments);)cuda";
+  $arguments)cuda";
 
 Result<source::Edits> dispatch_edits(const source::KernelSource &source, const Parameters &choice) {
-  const clang::FunctionDecl *kernel = source.kernel();
-  const auto whole = source.unit().range_of(kernel->getSourceRange());
-  const auto name = source.unit().range_of(clang::SourceRange(kernel->getLocation()));
-  if (!whole || !name || kernel->parameters().empty())
-    return fail("the kernel's head comes from a macro");
-  if (source::trimmed(source.text().substr(0, whole->begin)).ends_with("\"C\""))
-    return fail("extern \"C\" stands before the kernel");
-  const std::string function =
-      source::fresh_name(kernel->getNameAsString() + "_body", source.taken_names());
-  if (mentions(source.text(), function))
-    return fail("the file has a function " + function);
-  std::string test, constants, arguments;
-  for (const clang::ParmVarDecl *parameter : kernel->parameters()) {
-    const std::string text = parameter->getNameAsString();
-    if (text.empty())
-      return fail("a parameter has no name");
-    const auto constant = choice.find(text);
-    const std::string comma = arguments.empty() ? "" : ", ";
-    arguments += comma + text;
-    constants += comma + (constant == choice.end() ? text : constant->second);
-    if (constant != choice.end())
-      test += (test.empty() ? "" : " && ") + text + " == " + constant->second;
-  }
-  // The text between the kernel's name and its body, with the list of parameters.
-  const std::string head = source.text_of(Range{name->end, source.body_inside().begin});
-  const std::size_t begin = whole->begin;
-  return source::Edits{
-      {{begin, begin},
-       "static __device__ __forceinline__ void " + function + head + source.body_text() + "}\n\n"},
-      source.body_edit(source::render(kDispatch,
-                                      {{"test", test},
-                                       {"function", function},
-                                       {"constants", constants},
-                                       {"arguments", arguments}},
-                                      source.taken_names()))};
+  const auto function = TRY(body_function(source, "body"));
+  std::string test;
+  for (const std::string &parameter : function.parameters)
+    if (const auto constant = choice.find(parameter); constant != choice.end())
+      test += (test.empty() ? "" : " && ") + parameter + " == " + constant->second;
+  return source::Edits{function.definition,
+                       source.body_edit(source::render(kDispatch, {{"test", test},
+                                                                   {"constants", function.call(choice)},
+                                                                   {"arguments", function.call()}}))};
 }
 
 } // namespace
@@ -108,15 +145,20 @@ Result<Offer> offer_constant_arguments(const source::KernelSource &source) {
   const auto candidates = constant_candidates(source);
   if (!candidates)
     return std::unexpected(candidates.error());
-  Parameters all, loops;
+  if (auto function = body_function(source, "body"); !function)
+    return std::unexpected(function.error());
+  Parameters bounds, loops, all;
   for (const Argument &argument : *candidates) {
-    all.emplace(argument.parameter->getNameAsString(), argument.value);
+    all.emplace(argument.name, argument.value);
+    if (argument.bounds_loop || argument.divides)
+      bounds.emplace(argument.name, argument.value);
     if (argument.bounds_short_loop)
-      loops.emplace(argument.parameter->getNameAsString(), argument.value);
+      loops.emplace(argument.name, argument.value);
   }
-  std::vector<Parameters> choices{all};
-  if (!loops.empty() && loops != all)
-    choices.push_back(loops);
+  std::vector<Parameters> choices;
+  for (const Parameters &choice : {bounds, loops, all})
+    if (!choice.empty() && std::ranges::find(choices, choice) == choices.end())
+      choices.push_back(choice);
   return Offer{choices, [&source](const Parameters &choice) { return dispatch_edits(source, choice); }};
 }
 

@@ -15,6 +15,9 @@ struct Offer {
   std::vector<Parameters> choices;
   /// Edits for one of `choices`. Errors: code that cannot be edited, such as macros.
   std::function<Result<source::Edits>(const Parameters &)> edits;
+  /// Divisors of the grids for one of `choices`, rounded up: x, y, z. Empty: the grids keep their extents, or change
+  /// in another way.
+  std::function<std::array<int, 3>(const Parameters &)> grid_divisors{};
 };
 
 struct MoveKind {

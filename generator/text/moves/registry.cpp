@@ -61,12 +61,18 @@ namespace warpwright::moves {
   MOVE(local_to_shared, false,                                                                     \
        "a thread's array with indices from data becomes a column in shared memory",                \
        "")                                                                                         \
+  MOVE(narrow_index, false,                                                                        \
+       "64-bit indices become 32-bit numbers, behind a test of the launch that proves that they fit", \
+       "")                                                                                         \
   MOVE(pad_shared, false,                                                                          \
        "one more column in shared memory, against bank conflicts",                                 \
        "bank-conflict")                                                                            \
   MOVE(restrict_const, false,                                                                      \
        "const and __restrict__ on pointers, so that loads may be cached and moved",                \
        "missing-restrict")                                                                         \
+  MOVE(cache_hints, false,                                                                         \
+       "loads and stores that tell the caches which data is used once or only read",               \
+       "")                                                                                         \
   MOVE(block_size, false,                                                                          \
        "another block shape; the grid and dependent constants follow",                             \
        "block-size")                                                                               \

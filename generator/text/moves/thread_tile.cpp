@@ -108,7 +108,7 @@ Result<void> take_work(TiledAxis &tiled) {
 /// The axes along which the kernel has one index. Errors: the reason why there is none.
 Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
   const source::KernelSource &source = form.source();
-  if (!source.can_change_launches())
+  if (!source.can_shrink_grids())
     return fail("there is no launch with a grid that could shrink");
   if (source.body_text().contains("__shared__") || source::has_collective(source.body()))
     return fail("the kernel uses shared memory, a barrier or warp operations");
@@ -270,6 +270,11 @@ Result<Offer> offer_thread_tile(const source::KernelSource &source) {
     return fail(why);
   return Offer{choices, [&source, offered](const Parameters &choice) -> Result<source::Edits> {
                  return TRY(tile_of(source, offered.at(choice.at("axis")), number(choice, "factor"))).edits;
+               },
+               [](const Parameters &choice) {
+                 std::array divisors{1, 1, 1};
+                 divisors[static_cast<std::size_t>(choice.at("axis").front() - 'x')] = number(choice, "factor");
+                 return divisors;
                }};
 }
 

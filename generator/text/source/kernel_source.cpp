@@ -6,6 +6,7 @@
 #include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
+#include <array>
 
 namespace warpwright::source {
 
@@ -19,6 +20,7 @@ Result<KernelSource> KernelSource::open(const State &state) {
   KernelSource source;
   source.gpu_ = state.gpu;
   source.arguments_ = state.arguments;
+  source.extents_ = state.extents;
   source.keeps_launch_ = state.keeps_launch;
   source.unit_ = std::move(*unit);
   source.text_ = state.text();
@@ -185,6 +187,14 @@ std::optional<std::int64_t>
 KernelSource::argument_value(const clang::ParmVarDecl *parameter) const {
   const unsigned index = parameter->getFunctionScopeIndex();
   return index < arguments_.size() ? arguments_[index] : std::nullopt;
+}
+
+std::optional<std::int64_t> KernelSource::launch_extent(std::string_view name) const {
+  constexpr std::array<std::string_view, 6> kNames{"gridDim.x",  "gridDim.y",  "gridDim.z",
+                                                   "blockDim.x", "blockDim.y", "blockDim.z"};
+  const auto found = std::ranges::find(kNames, name);
+  const auto at = static_cast<std::size_t>(found - kNames.begin());
+  return at < extents_.size() ? std::optional(extents_[at]) : std::nullopt;
 }
 
 TextEdit KernelSource::body_edit(const std::string &text) const {

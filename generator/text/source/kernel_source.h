@@ -31,12 +31,14 @@ public:
   /// The launches in all files of the unit. Those of other files are only read.
   const std::vector<const clang::CUDAKernelCallExpr *> &all_launches() const { return all_launches_; }
   /// Returns true if all launches of the kernel are in the state's texts and moves may change them.
-  bool can_change_launches() const {
-    return !keeps_launch_ && !launches_.empty() && launches_.size() == all_launches_.size();
-  }
+  bool can_change_launches() const { return !keeps_launch_ && can_shrink_grids(); }
+  /// Returns true if all launches of the kernel are in the state's texts, so that moves may divide their grids.
+  bool can_shrink_grids() const { return !launches_.empty() && launches_.size() == all_launches_.size(); }
   const arch::Gpu &gpu() const { return gpu_; }
   /// Value of an integer parameter at the task's sizes; nullopt if it is not known.
   std::optional<std::int64_t> argument_value(const clang::ParmVarDecl *parameter) const;
+  /// Value of "gridDim.x", "blockDim.y" and the like in the task's launch; nullopt if it is not known.
+  std::optional<std::int64_t> launch_extent(std::string_view name) const;
 
   /// The source text; empty for code from a macro body.
   std::string text_of(const clang::Stmt *statement) const;
@@ -93,6 +95,7 @@ private:
   std::set<std::string> taken_names_;
   arch::Gpu gpu_;
   std::vector<std::optional<std::int64_t>> arguments_;
+  std::vector<std::int64_t> extents_;
   bool keeps_launch_ = false;
   std::vector<const clang::CUDAKernelCallExpr *> all_launches_;
   std::string indent_step_, body_indent_;

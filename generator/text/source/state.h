@@ -5,6 +5,7 @@
 #include "arch/gpu.h"
 #include "support/model/plan.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -45,8 +46,13 @@ struct State {
   arch::Gpu gpu = arch::gpu_named("cpu").value();
   /// Values of the kernel's parameters at the task's sizes; nullopt for other than integers. Empty: there is no task.
   std::vector<std::optional<std::int64_t>> arguments{};
-  /// The task's launch is one of a recorded run, and the host code does not tell it: no move may change it.
+  /// Extents of the grid, then of the block, at the task's sizes. Empty: they are not known.
+  std::vector<std::int64_t> extents{};
+  /// The task's launch is one of a recorded run, and the host code does not tell it: moves may only make its
+  /// grid smaller.
   bool keeps_launch = false;
+  /// The divisors by which moves made the grid of every launch smaller, rounded up: x, y, z.
+  std::array<int, 3> grid_divisors{1, 1, 1};
   /// The file that includes `file`, if it launches the kernel: moves change both. Empty path: there is none.
   analysis::SourceFile includer{};
 

@@ -24,6 +24,9 @@ source::State state_of_file(analysis::SourceFile file, analysis::ParseSettings s
 /// Values of the launched kernel's parameters at the task's sizes, for State::arguments.
 std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task);
 
+/// Extents of the task's only launch at its sizes, for State::extents. Empty: they are not known.
+std::vector<std::int64_t> launch_extents(const model::Task &task);
+
 /// Moves whose checks pass in this state, cheap to enumerate (one stub parse).
 std::vector<source::Move> legal_moves(const source::State &state);
 

@@ -14,6 +14,17 @@
 namespace warpwright::states {
 namespace {
 
+/// The launch of a task without sizes with a smaller grid, as the edited text has it.
+Result<model::LaunchStep> divided(model::LaunchStep launch, const std::array<int, 3> &divisors) {
+  for (std::size_t axis = 0; axis < divisors.size(); ++axis) {
+    if (divisors[axis] == 1)
+      continue;
+    const std::int64_t blocks = TRY(launch.grid[axis].evaluate({}));
+    launch.grid[axis] = (blocks + divisors[axis] - 1) / divisors[axis];
+  }
+  return launch;
+}
+
 /// render_plan() without the guard.
 Result<model::Plan> parsed_plan(const source::State &state, const model::Task &task) {
   auto unit = source::parse(state);
@@ -27,7 +38,7 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
   if (!slice)
     return std::unexpected(slice.error());
   const model::LaunchStep *known = state.keeps_launch ? source::only_launch(task.reference) : nullptr;
-  auto launch = known ? *known : analysis::launch_step(**unit, *kernel, task);
+  auto launch = known ? divided(*known, state.grid_divisors) : analysis::launch_step(**unit, *kernel, task);
   if (!launch)
     return std::unexpected(launch.error());
   const auto is_launch = [](const model::Step &step) {
@@ -82,7 +93,8 @@ bool differs_in_launch(const source::State &state, const model::Task &task) {
 
 source::State state_of_file(analysis::SourceFile file, analysis::ParseSettings settings, const std::string &kernel,
                             const model::Task &task, const arch::Gpu &gpu, const Texts &changed) {
-  source::State state{std::move(file), std::move(settings), kernel, {}, {}, gpu, argument_values(task)};
+  source::State state{std::move(file), std::move(settings), kernel, {}, {}, gpu, argument_values(task),
+                      launch_extents(task)};
   state.includer = includer_of(state, changed);
   if (task.sizes.empty()) // as a task has them whose launch comes from a run
     if (const auto differs = analysis::guarded(
@@ -101,6 +113,21 @@ std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task
         values.push_back(value ? std::optional(*value) : std::nullopt);
       }
   return values;
+}
+
+std::vector<std::int64_t> launch_extents(const model::Task &task) {
+  std::vector<std::int64_t> extents;
+  const model::LaunchStep *launch = source::only_launch(task.reference);
+  if (!launch)
+    return {};
+  for (const auto &shape : {launch->grid, launch->block})
+    for (const symbolic::Expression &extent : shape) {
+      const auto value = extent.evaluate(task.sizes);
+      if (!value)
+        return {};
+      extents.push_back(*value);
+    }
+  return extents;
 }
 
 Result<model::Plan> render_plan(const source::State &state, const model::Task &task) {

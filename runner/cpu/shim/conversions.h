@@ -42,13 +42,15 @@ __WW_FUNCTION double __ll2double_rn(long long x) { return (double)x; }
 __WW_FUNCTION double __ull2double_rn(unsigned long long x) { return (double)x; }
 __WW_FUNCTION float __double2float_rn(double x) { return (float)x; }
 
-// Loads and stores with cache hints, implemented as plain loads and stores.
+// Loads and stores with cache hints, implemented as plain loads and stores. The address alone gives
+// the type of a store, as with CUDA's overloads.
+template <class T> struct __WW_Stored { using type = T; };
 #define __WW_LOAD(name)                                                                            \
   template <class T>                                                                               \
   __WW_FUNCTION T name(const T *address) { return *address; }
 #define __WW_STORE(name)                                                                           \
   template <class T>                                                                               \
-  __WW_FUNCTION void name(T *address, T value) { *address = value; }
+  __WW_FUNCTION void name(T *address, typename __WW_Stored<T>::type value) { *address = value; }
 __WW_LOAD(__ldg) __WW_LOAD(__ldca) __WW_LOAD(__ldcg) __WW_LOAD(__ldcs) __WW_LOAD(__ldlu) __WW_LOAD(__ldcv)
 __WW_STORE(__stwb) __WW_STORE(__stcg) __WW_STORE(__stcs) __WW_STORE(__stwt)
 #undef __WW_LOAD

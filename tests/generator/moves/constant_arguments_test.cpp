@@ -47,5 +47,37 @@ __global__ void box(const float *x, float *out, int n, int width) {
 
 TEST_CASE("constant_arguments: nothing is offered where the values are not known") {
   check_refused(kFilter, "constant_arguments(width=5)",
-                "no integer argument with a known value bounds a loop or divides");
+                "no integer argument with a known value bounds a loop, divides or multiplies, or decides a branch");
+}
+
+TEST_CASE("constant_arguments: divisors that are computed from arguments count, in templates too") {
+  source::State before = state_of(R"cuda(template <typename T, int kPad>
+__global__ void ^planes(const T *x, T *out, int n, int h, int w, bool flip) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int plane = h * w;
+  if (i < n)
+    out[i] = flip ? x[i % plane] : x[i];
+}
+)cuda");
+  before.arguments = {std::nullopt, std::nullopt, 1000, 5, 6, 1};
+  const auto after = states::apply_move(before, {"constant_arguments", {{"h", "5"}, {"w", "6"}}});
+  REQUIRE_MESSAGE(after, (after ? "" : describe(after.error())));
+  CHECK(after->file.text == R"cuda(template <typename T, int kPad>
+static __device__ __forceinline__ void planes_body(const T *x, T *out, int n, int h, int w, bool flip) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int plane = h * w;
+  if (i < n)
+    out[i] = flip ? x[i % plane] : x[i];
+}
+
+template <typename T, int kPad>
+__global__ void planes(const T *x, T *out, int n, int h, int w, bool flip) {
+  if (h == 5 && w == 6)
+    planes_body<T, kPad>(x, out, n, 5, 6, flip);
+  else
+    planes_body<T, kPad>(x, out, n, h, w, flip);
+}
+)cuda");
+  CHECK(parse_errors(*after) == "");
+  CHECK(states::apply_move(before, {"constant_arguments", {{"h", "5"}, {"w", "6"}, {"flip", "1"}}}));
 }
