@@ -1,7 +1,7 @@
 // Moves on the elements of arrays (vectors, cache hints, 32-bit indices, constants) compute on the CPU backend
 // what kernels in the shapes of real programs compute: each choice of each move, alone and after vectors.
 #include "tests/generator/check_move.h"
-#include "tests/generator/cpu_verifier.h"
+#include "tests/generator/cpu_runner.h"
 
 #include <algorithm>
 #include <set>

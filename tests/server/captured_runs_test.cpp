@@ -252,16 +252,19 @@ void run(Shape shape, float *x, const float *y) {
   CHECK(state.keeps_launch);
   bool has_any = false;
   for (const source::Move &move : states::legal_moves(state)) {
-    CHECK(move.name != "block_size");
     const auto next = states::apply_move(state, move);
     REQUIRE(next);
     const auto plan = states::render_plan(*next, task.task);
     REQUIRE_MESSAGE(plan, describe(plan.error()));
     const auto &launched = std::get<model::LaunchStep>(plan->steps.back());
-    const int divisor = next->grid_divisors[0];
-    CHECK(launched.grid[0].evaluate({}) == (4 + divisor - 1) / divisor);
-    if (divisor == 1)
+    if (next->launch_changes.empty()) {
       CHECK(plan->steps == task.task.reference.steps);
+    } else {
+      const source::LaunchChange &change = next->launch_changes.front();
+      const int block = change.block[0] ? change.block[0] : 256, threads = 4 * 256 / change.grid_divisors[0];
+      CHECK(launched.grid[0].evaluate({}) == (threads + block - 1) / block);
+      CHECK(launched.block[0].evaluate({}) == block);
+    }
     has_any = true;
   }
   CHECK(has_any);

@@ -5,8 +5,9 @@
 // definition changes. Otherwise its uses in this kernel and its launches become numbers. In a
 // kernel with `blockDim`, an equal number is unrelated unless shared arrays or `blockIdx.x * 256`
 // rely on it. The move is illegal when the grid must depend on the block but its text does not, and
-// when the block size is also a length of the data.
-#include "generator/text/moves/move_kind.h"
+// when the block size is also a length of the data. Where the text does not show the block, see
+// block_by_index.h.
+#include "generator/text/moves/block_by_index.h"
 
 #include <algorithm>
 #include <cctype>
@@ -237,27 +238,36 @@ source::Edits block_edits(const source::KernelSource &source, const BlockUse &us
   return edits;
 }
 
+/// The block and its uses in the text. Errors: the reason why they cannot follow another block.
+Result<BlockUse> checked_use(const source::KernelSource &source) {
+  const BlockUse use = TRY(block_use(source));
+  TRY(use.is_two_dimensional() ? check_two_dimensional(source, use) : check_one_dimensional(source, use));
+  return use;
+}
+
 } // namespace
 
-Result<Offer> offer_block_size(const source::KernelSource &source) {
-  const auto use = block_use(source);
-  if (!use)
-    return std::unexpected(use.error());
-  const auto checked = use->is_two_dimensional() ? check_two_dimensional(source, *use)
-                                                 : check_one_dimensional(source, *use);
-  if (!checked)
-    return std::unexpected(checked.error());
+std::vector<Parameters> block_choices(bool is_two_dimensional, std::int64_t x, std::int64_t y) {
   auto choices =
-      use->is_two_dimensional()
+      is_two_dimensional
           ? choice_table(
                 {"x", "y"},
                 {{32, 4}, {32, 8}, {64, 4}, {16, 16}, {32, 16}, {64, 8}, {128, 2}, {32, 32}})
           : choices_of("x", {64, 128, 256, 512, 1024});
   std::erase_if(choices, [&](const Parameters &choice) {
-    return number(choice, "x") == use->x &&
-           (!choice.contains("y") || number(choice, "y") == use->y);
+    return number(choice, "x") == x && (!choice.contains("y") || number(choice, "y") == y);
   });
-  return Offer{choices, [&source, use = *use](const Parameters &choice) {
+  return choices;
+}
+
+Result<Offer> offer_block_size(const source::KernelSource &source) {
+  const auto use = checked_use(source);
+  if (!use) {
+    auto by_index = block_size_by_index(source);
+    return by_index ? std::move(by_index) : std::unexpected(use.error());
+  }
+  return Offer{block_choices(use->is_two_dimensional(), use->x, use->y),
+               [&source, use = *use](const Parameters &choice) {
                  return block_edits(source, use, number(choice, "x"), number(choice, "y"));
                }};
 }

@@ -14,7 +14,7 @@ Result<Offer> offer_coarsen(const source::KernelSource &source) {
   const auto guarded = match_straight(source::IndexReader(source));
   if (!guarded)
     return std::unexpected(guarded.error());
-  if (!source.can_shrink_grids())
+  if (!source.has_all_launches())
     return fail("there is no launch with a grid that could shrink");
   if (!has_one_dimensional_blocks(source))
     return fail("the block is not one-dimensional");
@@ -45,7 +45,7 @@ Result<Offer> offer_coarsen(const source::KernelSource &source) {
     return made;
   };
   return Offer{choices_of("factor", {2, 4, 8}), edits,
-               [](const Parameters &choice) { return std::array{number(choice, "factor"), 1, 1}; }};
+               [](const Parameters &choice) { return source::LaunchChange{.grid_divisors = {number(choice, "factor"), 1, 1}}; }};
 }
 
 } // namespace warpwright::moves

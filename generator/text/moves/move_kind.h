@@ -15,9 +15,8 @@ struct Offer {
   std::vector<Parameters> choices;
   /// Edits for one of `choices`. Errors: code that cannot be edited, such as macros.
   std::function<Result<source::Edits>(const Parameters &)> edits;
-  /// Divisors of the grids for one of `choices`, rounded up: x, y, z. Empty: the grids keep their extents, or change
-  /// in another way.
-  std::function<std::array<int, 3>(const Parameters &)> grid_divisors{};
+  /// What one of `choices` does to the launches. Empty: nothing, or the move does not state it.
+  std::function<source::LaunchChange(const Parameters &)> launch_change{};
 };
 
 struct MoveKind {

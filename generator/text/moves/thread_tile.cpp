@@ -108,7 +108,7 @@ Result<void> take_work(TiledAxis &tiled) {
 /// The axes along which the kernel has one index. Errors: the reason why there is none.
 Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
   const source::KernelSource &source = form.source();
-  if (!source.can_shrink_grids())
+  if (!source.has_all_launches())
     return fail("there is no launch with a grid that could shrink");
   if (source.body_text().contains("__shared__") || source::has_collective(source.body()))
     return fail("the kernel uses shared memory, a barrier or warp operations");
@@ -272,9 +272,10 @@ Result<Offer> offer_thread_tile(const source::KernelSource &source) {
                  return TRY(tile_of(source, offered.at(choice.at("axis")), number(choice, "factor"))).edits;
                },
                [](const Parameters &choice) {
-                 std::array divisors{1, 1, 1};
-                 divisors[static_cast<std::size_t>(choice.at("axis").front() - 'x')] = number(choice, "factor");
-                 return divisors;
+                 source::LaunchChange change;
+                 change.grid_divisors[static_cast<std::size_t>(choice.at("axis").front() - 'x')] =
+                     number(choice, "factor");
+                 return change;
                }};
 }
 

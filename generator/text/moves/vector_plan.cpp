@@ -326,7 +326,7 @@ Result<VectorPlan> vector_plan(const source::IndexReader &form) {
       return std::unexpected(checked.error());
   } else if (!plan.works.front().element.has_bound()) {
     return fail("the index has no bounds check");
-  } else if (!source.can_shrink_grids()) {
+  } else if (!source.has_all_launches()) {
     return fail("there is no launch with a grid that could shrink");
   }
   return plan;

@@ -268,7 +268,7 @@ Result<Offer> offer_vectorize(const source::KernelSource &source) {
                  return vector_edits(source, plan, number(choice, "width"));
                },
                [is_loop](const Parameters &choice) {
-                 return std::array{is_loop ? 1 : number(choice, "width"), 1, 1};
+                 return source::LaunchChange{.grid_divisors = {is_loop ? 1 : number(choice, "width"), 1, 1}};
                }};
 }
 

@@ -31,9 +31,10 @@ public:
   /// The launches in all files of the unit. Those of other files are only read.
   const std::vector<const clang::CUDAKernelCallExpr *> &all_launches() const { return all_launches_; }
   /// Returns true if all launches of the kernel are in the state's texts and moves may change them.
-  bool can_change_launches() const { return !keeps_launch_ && can_shrink_grids(); }
-  /// Returns true if all launches of the kernel are in the state's texts, so that moves may divide their grids.
-  bool can_shrink_grids() const { return !launches_.empty() && launches_.size() == all_launches_.size(); }
+  bool can_change_launches() const { return !keeps_launch_ && has_all_launches(); }
+  /// Returns true if all launches of the kernel are in the state's texts: moves that state their LaunchChange may
+  /// change them.
+  bool has_all_launches() const { return !launches_.empty() && launches_.size() == all_launches_.size(); }
   const arch::Gpu &gpu() const { return gpu_; }
   /// Value of an integer parameter at the task's sizes; nullopt if it is not known.
   std::optional<std::int64_t> argument_value(const clang::ParmVarDecl *parameter) const;

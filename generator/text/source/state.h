@@ -35,6 +35,13 @@ struct Provenance {
   std::string not_applicable;        ///< reason why the file's text lacks `answer`; empty if written
 };
 
+/// What a move does to a launch.
+struct LaunchChange {
+  std::array<int, 3> grid_divisors{1, 1, 1}; ///< of the grid's extents, rounded up
+  /// New extents of the block; 0: as before. The grid then has as many threads as before along the axis, rounded up.
+  std::array<int, 3> block{0, 0, 0};
+};
+
 /// A version of the user's file, reached from the original by `moves`.
 struct State {
   analysis::SourceFile file;
@@ -48,11 +55,11 @@ struct State {
   std::vector<std::optional<std::int64_t>> arguments{};
   /// Extents of the grid, then of the block, at the task's sizes. Empty: they are not known.
   std::vector<std::int64_t> extents{};
-  /// The task's launch is one of a recorded run, and the host code does not tell it: moves may only make its
-  /// grid smaller.
+  /// The task's launch is one of a recorded run, and the host code does not tell it: only moves that state
+  /// their LaunchChange may change it.
   bool keeps_launch = false;
-  /// The divisors by which moves made the grid of every launch smaller, rounded up: x, y, z.
-  std::array<int, 3> grid_divisors{1, 1, 1};
+  /// What the moves did to the launch, in their order, as far as they state it.
+  std::vector<LaunchChange> launch_changes{};
   /// The file that includes `file`, if it launches the kernel: moves change both. Empty path: there is none.
   analysis::SourceFile includer{};
 

@@ -51,7 +51,8 @@ bool is_plain_index(const IndexReader &form, const clang::Expr *expression) {
   return has_thread && has_block && find_all<clang::ExplicitCastExpr>(sum).empty();
 }
 
-/// True if a built-in place is used without `.x`, `.y` or `.z`.
+} // namespace
+
 bool uses_whole_place(const clang::Stmt *body) {
   std::ptrdiff_t uses = 0;
   for (const auto *reference : find_all<clang::DeclRefExpr>(body))
@@ -61,8 +62,6 @@ bool uses_whole_place(const clang::Stmt *body) {
            return !builtin_of(member).empty();
          });
 }
-
-} // namespace
 
 Result<ThreadPlaces> divided_places(const IndexReader &form, int threads, bool grows_block) {
   const KernelSource &source = form.source();

@@ -6,6 +6,9 @@
 
 namespace warpwright::source {
 
+/// True if a built-in place is used without `.x`, `.y` or `.z`.
+bool uses_whole_place(const clang::Stmt *body);
+
 struct ThreadPlaces {
   Edits edits;              ///< of the uses of threadIdx.x, blockIdx.x and the extents
   std::string declarations; ///< of the names that the edits use

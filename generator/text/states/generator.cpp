@@ -68,11 +68,8 @@ Result<source::State> apply_move(const source::KernelSource &source, const sourc
   next.provenance = {};
   next.set_text(std::move(*text));
   next.moves.push_back(move);
-  if (offer->grid_divisors) {
-    const std::array<int, 3> divisors = offer->grid_divisors(move.parameters);
-    for (std::size_t axis = 0; axis < divisors.size(); ++axis)
-      next.grid_divisors[axis] *= divisors[axis];
-  }
+  if (offer->launch_change)
+    next.launch_changes.push_back(offer->launch_change(move.parameters));
   return next;
 }
 

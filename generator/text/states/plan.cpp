@@ -14,14 +14,19 @@
 namespace warpwright::states {
 namespace {
 
-/// The launch of a task without sizes with a smaller grid, as the edited text has it.
-Result<model::LaunchStep> divided(model::LaunchStep launch, const std::array<int, 3> &divisors) {
-  for (std::size_t axis = 0; axis < divisors.size(); ++axis) {
-    if (divisors[axis] == 1)
-      continue;
-    const std::int64_t blocks = TRY(launch.grid[axis].evaluate({}));
-    launch.grid[axis] = (blocks + divisors[axis] - 1) / divisors[axis];
-  }
+/// The launch of a task without sizes after the changes of moves, as the edited text has it.
+Result<model::LaunchStep> changed_launch(model::LaunchStep launch, const std::vector<source::LaunchChange> &changes) {
+  const auto ceil_div = [](std::int64_t number, std::int64_t divisor) { return (number + divisor - 1) / divisor; };
+  for (const source::LaunchChange &change : changes)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t blocks = TRY(launch.grid[axis].evaluate({}));
+      launch.grid[axis] = ceil_div(blocks, change.grid_divisors[axis]);
+      if (change.block[axis] == 0)
+        continue;
+      const std::int64_t threads = TRY(launch.block[axis].evaluate({}));
+      launch.grid[axis] = ceil_div(blocks * threads, change.block[axis]);
+      launch.block[axis] = change.block[axis];
+    }
   return launch;
 }
 
@@ -38,7 +43,7 @@ Result<model::Plan> parsed_plan(const source::State &state, const model::Task &t
   if (!slice)
     return std::unexpected(slice.error());
   const model::LaunchStep *known = state.keeps_launch ? source::only_launch(task.reference) : nullptr;
-  auto launch = known ? divided(*known, state.grid_divisors) : analysis::launch_step(**unit, *kernel, task);
+  auto launch = known ? changed_launch(*known, state.launch_changes) : analysis::launch_step(**unit, *kernel, task);
   if (!launch)
     return std::unexpected(launch.error());
   const auto is_launch = [](const model::Step &step) {

@@ -119,11 +119,11 @@ void run(float *m, int rows, int cols) {
 )cuda");
 }
 
-TEST_CASE("block_size: a grid that does not follow is refused") {
+TEST_CASE("block_size: a grid that does not follow is refused where the place in the block matters") {
   check_refused(R"cuda(__global__ void ^k(float *x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
-    x[i] = 1;
+    x[i] = threadIdx.x;
 }
 void run(int n, float *x, int blocks) { k<<<blocks, 256>>>(x, n); }
 )cuda",
@@ -200,4 +200,61 @@ void launch(const float *x, float *sums, int n) {
 })cuda",
                 "block_size(x=128)",
                 "a result a block is stored, so that their number is part of the result");
+}
+
+TEST_CASE("block_size: a kernel with a global index alone takes any block, whatever the text calls it") {
+  check_move(R"cuda(__global__ void ^scale(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] *= 2.0f;
+}
+void run(float *x, int n) {
+  dim3 threads(1, 1, 1);
+  threads.x = 64 * 4;
+  int blocks = (n + threads.x - 1) / threads.x;
+  scale<<<blocks, 64 * 4>>>(x, n);
+}
+)cuda",
+             "block_size(x=128)",
+             R"cuda(__global__ void scale(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] *= 2.0f;
+}
+void run(float *x, int n) {
+  dim3 threads(1, 1, 1);
+  threads.x = 64 * 4;
+  int blocks = (n + threads.x - 1) / threads.x;
+  scale<<<(((n + threads.x - 1) / threads.x) * (64 * 4) + 127) / 128, 128>>>(x, n);
+}
+)cuda");
+}
+
+TEST_CASE("block_size: names of the thread's places do not matter") {
+  check_move(R"cuda(template <typename T> __global__ void ^scale(T *x, int n) {
+  const int block = blockIdx.x, thread = threadIdx.x;
+  for (int i = block * blockDim.x + thread; i < n; i += gridDim.x * blockDim.x)
+    x[i] *= 2;
+}
+void run(float *x, int n) { scale<float><<<64, 32 * 8>>>(x, n); }
+)cuda",
+             "block_size(x=512)",
+             R"cuda(template <typename T> __global__ void scale(T *x, int n) {
+  const int block = blockIdx.x, thread = threadIdx.x;
+  for (int i = block * blockDim.x + thread; i < n; i += gridDim.x * blockDim.x)
+    x[i] *= 2;
+}
+void run(float *x, int n) { scale<float><<<(64 * (32 * 8) + 511) / 512, 512>>>(x, n); }
+)cuda");
+}
+
+TEST_CASE("block_size: without a bounds check the threads stay as many") {
+  const char *program = R"cuda(__global__ void ^scale(float *x) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  x[i] *= 2.0f;
+}
+void run(float *x, int n) { scale<<<n / 128, 64 * 2>>>(x); }
+)cuda";
+  check_parses(program, "block_size(x=64)");
+  check_refused(program, "block_size(x=256)", "these parameters are not among the legal ones");
 }
