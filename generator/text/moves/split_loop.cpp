@@ -84,13 +84,10 @@ Result<source::Edits> edits_of(const source::IndexReader &form, const Split &spl
   const source::KernelSource &source = form.source();
   const templates::ThreadGroup &group = split.work.group;
   const auto places = TRY(source::divided_places(form, group.threads, split.grows_block));
-  const auto first = source.range_of(*source.body()->body_begin());
-  if (!first)
-    return fail("the first statement comes from a macro");
-  const std::size_t begin = source::with_pragmas(source.text(), first->begin);
-  const std::string declarations =
-      source::indent(group.declarations() + places.declarations, source.body_indent(), source.indent_step());
-  source::Edits edits{{{begin, begin}, declarations.substr(source.body_indent().size()) + source.body_indent()}};
+  const std::string declarations = source::without_trailing_space(
+      source::indent(group.declarations() + places.declarations, source.body_indent(), source.indent_step()));
+  const std::size_t begin = source.body_inside().begin;
+  source::Edits edits{{{begin, begin}, "\n" + declarations}};
   const auto shared = TRY(lift::group_edits(form, split.work));
   edits.insert(edits.end(), places.edits.begin(), places.edits.end());
   edits.insert(edits.end(), shared.begin(), shared.end());
