@@ -1,4 +1,4 @@
-// Kernels whose loops a group of threads shares compute on the CPU backend what the original computes.
+// Loops that a group of threads shares compute on the CPU backend what the original computes.
 //
 // Sizes are odd, so that rows end inside a group and blocks are not full.
 #include "tests/generator/cpu_runner.h"

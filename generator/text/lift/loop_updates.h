@@ -1,4 +1,4 @@
-// Statements of loops that combine a value into a place of their own: `sum += x`, `best = fmaxf(best, x)`,
+// Statements of loops that combine a value into a variable: `sum += x`, `best = fmaxf(best, x)`,
 // `if (x > best) best = x`, `found = true`.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The checks of a loop, in the order: its head, its exits, its variables, its memory; see parallel_loop.h.
+// The checks of a loop: its head, its exits, its variables and its memory; see parallel_loop.h.
 #include "generator/text/lift/parallel_loop.h"
 
 #include "generator/text/lift/loop_memory.h"

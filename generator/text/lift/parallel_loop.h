@@ -1,5 +1,5 @@
-// Counted loops whose iterations may run at the same time: they are independent, but for own
-// variables that they combine (sums, maxima and the like).
+// Counted loops with iterations that may run at the same time. They are independent, apart from
+// local variables that they combine (sums, maxima and the like).
 //
 //   for (int j = rows[i]; j < rows[i + 1]; ++j) sum += values[j] * x[columns[j]];
 //   for (int j = 0; j < n; ++j) out[i * n + j] = 2 * x[j];

@@ -8,10 +8,10 @@
 //                                                    if (lane == 0)
 //                                                      y[i] = sum;
 //
-// Pays where there are fewer elements than the GPU runs threads, and where each thread reads a row of its own
-// (cross-thread reduction; for sparse matrices Bell and Garland, "Efficient sparse matrix-vector
+// It pays if there are fewer elements than the GPU runs threads, or if each thread reads a separate
+// row (cross-thread reduction; for sparse matrices Bell and Garland, "Efficient sparse matrix-vector
 // multiplication on CUDA", 2008). All else is computed by all threads of a group with the same
-// values, and one of them stores. The grid grows, or the block where it is too small to be divided;
+// values, and one of them stores. The grid grows. A block too small to be divided grows instead, and
 // a block of one thread may become a group of many warps. Legal for loops with independent
 // iterations (lift/parallel_loop.h), without shared memory, barriers and warp operations.
 #include "generator/text/moves/move_kind.h"
