@@ -1,4 +1,4 @@
-// Kernels whose loops a group of threads shares compute on the CPU backend what the original computes.
+// Loops that a group of threads shares compute on the CPU backend what the original computes.
 //
 // Sizes are odd, so that rows end inside a group and blocks are not full.
 #include "tests/generator/cpu_runner.h"
@@ -88,6 +88,48 @@ int main() {
   cudaMalloc(&out, 3 * n * sizeof(double));
   cudaMalloc(&table, n * most * sizeof(double));
   lengths<<<(n + 15) / 16, 16>>>(x, out, table, n, most);
+}
+)cuda",
+                       kWarps);
+}
+
+TEST_CASE("the first and the last of equal values are selected as by one thread") {
+  if (auto client = connect_or_skip())
+    check_moves_on_cpu(*client, R"cuda(
+__global__ void ^nearest(const float *x, int *first, int *last, int n, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int least = 1000, most = -1000, index = -1, at = -1, twice = 0;
+  for (int j = 0; j < count; ++j) {
+    const int value = (int)(x[j] * 4) + i % 3;
+    if (value < least) {
+      index = j;
+      least = value;
+    }
+    if (value >= most) {
+      most = value;
+      at = j;
+      twice = 2 * j;
+    }
+  }
+  int highest = -5, down = -1;
+  for (int j = count - 1; j >= 0; --j) {
+    if (highest < (int)(x[j] * 4)) {
+      highest = (int)(x[j] * 4);
+      down = j;
+    }
+  }
+  first[i] = index * 100 + least + down * 10000;
+  last[i] = at + twice + most;
+}
+int main() {
+  int n = 37, count = 61;
+  float *x;
+  int *first, *last;
+  cudaMalloc(&x, count * sizeof(float));
+  cudaMalloc(&first, n * sizeof(int));
+  cudaMalloc(&last, n * sizeof(int));
+  nearest<<<(n + 31) / 32, 32>>>(x, first, last, n, count);
 }
 )cuda",
                        kWarps);

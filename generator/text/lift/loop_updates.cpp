@@ -175,7 +175,48 @@ private:
   const source::KernelSource &source_;
 };
 
+/// The selection of a branch whose statements all assign to own variables; nullopt for others.
+std::optional<Selection> selection_of(const source::KernelSource &source, const clang::IfStmt *branch) {
+  const auto *compared = source::as<clang::BinaryOperator>(branch->getCond());
+  const auto combine = compared ? combine_of_choice(compared->getOpcode()) : std::nullopt;
+  const auto then = source::statements_of(branch->getThen());
+  if (!combine || branch->getElse() || branch->hasVarStorage() || then.size() < 2)
+    return std::nullopt;
+  Selection found;
+  found.keeps_first = compared->getOpcode() == clang::BO_LT || compared->getOpcode() == clang::BO_GT;
+  for (const clang::Stmt *statement : then) {
+    const auto *assign = dyn_cast<clang::BinaryOperator>(statement);
+    const clang::VarDecl *variable =
+        assign && assign->getOpcode() == clang::BO_Assign ? source::variable_of(assign->getLHS()) : nullptr;
+    if (!variable || !variable->isLocalVarDeclOrParm() || variable->getType()->isReferenceType())
+      return std::nullopt;
+    const auto is = [&](const clang::Expr *side, const clang::Expr *expression) {
+      return source::same_expression(source, side, expression);
+    };
+    const bool is_left = is(compared->getLHS(), assign->getLHS()) && is(compared->getRHS(), assign->getRHS());
+    const bool is_right = is(compared->getRHS(), assign->getLHS()) && is(compared->getLHS(), assign->getRHS());
+    if (is_left || is_right) {
+      const Combine other = *combine == Combine::Maximum ? Combine::Minimum : Combine::Maximum;
+      found.best = variable;
+      found.assign = assign;
+      found.combine = is_right ? *combine : other; // value > best, or best < value
+      found.reads = {is_left ? compared->getLHS() : compared->getRHS()};
+    } else {
+      found.chosen.push_back(variable);
+    }
+  }
+  return found.best ? std::optional(found) : std::nullopt;
+}
+
 } // namespace
+
+std::vector<Selection> selections_in(const source::KernelSource &source, const clang::Stmt *root) {
+  std::vector<Selection> found;
+  for (const auto *branch : source::find_all<clang::IfStmt>(root))
+    if (auto selection = selection_of(source, branch))
+      found.push_back(std::move(*selection));
+  return found;
+}
 
 std::vector<Update> updates_in(const source::KernelSource &source, const clang::Stmt *root) {
   const Reader reader(source);

@@ -1,8 +1,7 @@
-// The checks of a loop, in the order: its head, its exits, its variables, its memory; see parallel_loop.h.
+// The checks of a loop: its head, its exits, its variables and its memory; see parallel_loop.h.
 #include "generator/text/lift/parallel_loop.h"
 
 #include "generator/text/lift/loop_memory.h"
-#include "generator/text/lift/loop_updates.h"
 
 #include <clang/AST/StmtCXX.h>
 
@@ -123,6 +122,8 @@ private:
     const auto [counter, begin] = counter_of(loop);
     if (!counter || !begin || !counter->getType()->isIntegerType() || loop->getConditionVariable())
       return fail("a loop has no counter that it sets first");
+    if (counter->getType()->isDependentType() || source_.unit().context().getTypeSize(counter->getType()) < 32)
+      return fail("a loop's counter is too narrow for longer steps");
     found_.counter = counter;
     const auto *condition = source::as<clang::BinaryOperator>(loop->getCond());
     if (!condition || !condition->isRelationalOp())
@@ -220,6 +221,8 @@ private:
     for (const auto *statement : source::find_all<clang::DeclStmt>(found_.loop))
       for (const clang::VarDecl *variable : source::variables_of(statement))
         inside.insert(variable);
+    for (const Selection &selection : selections_in(source_, found_.loop->getBody()))
+      take_selection(selection, inside);
     const auto updates = updates_in(source_, found_.loop->getBody());
     for (const clang::VarDecl *variable : found_.effects.changed) {
       if (inside.contains(variable) || take_accumulator(variable, updates) ||
@@ -233,6 +236,24 @@ private:
     if (isa<clang::DeclStmt>(found_.loop->getInit()) || is_private(source_, found_.loop, found_.counter))
       return {};
     return fail("the counter " + found_.counter->getNameAsString() + " is used behind its loop");
+  }
+
+  /// Adds a selection whose variables the loop uses in no other way; they then count as the loop's own.
+  void take_selection(const Selection &selection, std::set<const clang::VarDecl *> &inside) {
+    const auto uses = [&](const clang::VarDecl *variable) {
+      return source::uses_of(found_.loop, variable).size();
+    };
+    SelectedValue value{selection, source_.type_name(selection.best->getType().getCanonicalType()), {}};
+    if (uses(selection.best) != 2 || inside.contains(selection.best) || !selection.best->getType()->isArithmeticType())
+      return;
+    for (const clang::VarDecl *chosen : selection.chosen) {
+      if (uses(chosen) != 1 || inside.contains(chosen) || !chosen->getType()->isArithmeticType())
+        return;
+      value.chosen_types.push_back(source_.type_name(chosen->getType().getCanonicalType()));
+    }
+    inside.insert(selection.best);
+    inside.insert(selection.chosen.begin(), selection.chosen.end());
+    found_.selected.push_back(std::move(value));
   }
 
   /// Adds the places of a variable that the loop only updates; false for other variables.

@@ -1,5 +1,5 @@
-// Counted loops whose iterations may run at the same time: they are independent, but for own
-// variables that they combine (sums, maxima and the like).
+// Counted loops with iterations that may run at the same time. They are independent, apart from
+// local variables that they combine (sums, maxima and the like).
 //
 //   for (int j = rows[i]; j < rows[i + 1]; ++j) sum += values[j] * x[columns[j]];
 //   for (int j = 0; j < n; ++j) out[i * n + j] = 2 * x[j];
@@ -8,7 +8,7 @@
 // thread reads, as everywhere in moves.
 #pragma once
 
-#include "generator/text/source/combine.h"
+#include "generator/text/lift/loop_updates.h"
 #include "generator/text/source/effects.h"
 #include "generator/text/source/index_form.h"
 
@@ -24,6 +24,13 @@ struct Accumulator {
   std::string constant; ///< iterations may set the place to this number; `combine` has no meaning then
 };
 
+/// The best value of all iterations, and the values that belong to it.
+struct SelectedValue {
+  Selection selection;
+  std::string type;                      ///< of the best value
+  std::vector<std::string> chosen_types; ///< of the others
+};
+
 struct ParallelLoop {
   const clang::ForStmt *loop = nullptr;
   const clang::VarDecl *counter = nullptr;
@@ -33,6 +40,7 @@ struct ParallelLoop {
   bool is_downward = false;
   std::optional<std::int64_t> iterations; ///< nullopt: not a constant
   std::vector<Accumulator> accumulators;
+  std::vector<SelectedValue> selected;
   source::Effects effects;
 };
 

@@ -11,17 +11,38 @@ using clang::dyn_cast;
 
 namespace {
 
+constexpr int kWarp = 32;
 constexpr std::int64_t kMostElements = 64; // of an array whose elements are combined one by one
 
 /// True if a value of this type can be passed between threads.
-bool can_combine(const Accumulator &accumulator) {
+bool can_shuffle(const std::string &type) {
   static const std::set<std::string> kTypes{
       "float", "double",      "int",           "unsigned int", "long",          "long long", "unsigned long",
       "bool",  "signed char", "unsigned char", "char",         "unsigned short", "short",     "unsigned long long"};
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : accumulator.extents)
-    elements *= extent;
-  return kTypes.contains(accumulator.type) && elements <= kMostElements;
+  return kTypes.contains(type);
+}
+
+/// The reason why a group of so many threads cannot combine the loop's results; empty: it can.
+std::string refuses_results(const ParallelLoop &loop, int threads) {
+  std::vector<std::string> types;
+  for (const Accumulator &accumulator : loop.accumulators) {
+    types.push_back(accumulator.type);
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : accumulator.extents)
+      elements *= extent;
+    if (elements > kMostElements)
+      return "the loop sums into an array with many elements";
+  }
+  for (const SelectedValue &value : loop.selected) {
+    types.push_back(value.type);
+    types.insert(types.end(), value.chosen_types.begin(), value.chosen_types.end());
+  }
+  if (threads > kWarp && !loop.selected.empty())
+    return "the best value is selected by no more than a warp";
+  for (const std::string &type : types)
+    if (!can_shuffle(type))
+      return "a value of type " + type + " cannot be shuffled";
+  return {};
 }
 
 class LoopSearch {
@@ -50,12 +71,10 @@ private:
     std::string reason = loop ? "" : loop.error().message;
     if (loop && loop->iterations && *loop->iterations < threads_)
       reason = "each loop has too few iterations";
-    if (loop && loop->accumulators.empty() && loop->effects.stores.empty())
+    if (loop && loop->accumulators.empty() && loop->selected.empty() && loop->effects.stores.empty())
       return false;
-    if (loop)
-      for (const Accumulator &accumulator : loop->accumulators)
-        if (!can_combine(accumulator))
-          reason = "a value of type " + accumulator.type + " cannot be shuffled";
+    if (loop && reason.empty())
+      reason = refuses_results(*loop, threads_);
     if (!reason.empty()) {
       why = has_reason_ ? why : reason;
       has_reason_ = true;
@@ -180,6 +199,11 @@ private:
           before += start + "\n";
       after += (after.empty() ? "" : "\n") + templates::combine_text(group_, value);
     }
+    for (const SelectedValue &value : loop.selected) {
+      const auto [start, select] = write_selection(loop, value);
+      before += start + "\n";
+      after += (after.empty() ? "" : "\n") + select;
+    }
     if (!has_combined && (needs_barriers || work_.ends_loops_with_barrier))
       after += (after.empty() ? "" : "\n") + group_.barrier();
     if (shared.needs_braces && !(before.empty() && after.empty())) {
@@ -192,6 +216,30 @@ private:
     if (!after.empty())
       append(first, whole->end, after);
     return {};
+  }
+
+  /// Keeps the iteration of the thread's best value. Returns its declaration and the selection.
+  std::pair<std::string, std::string> write_selection(const ParallelLoop &loop, const SelectedValue &value) {
+    const Selection &selection = value.selection;
+    const std::string counter = loop.counter->getNameAsString();
+    templates::GroupSelection group{.best = selection.best->getNameAsString(),
+                                    .type = value.type,
+                                    .is_maximum = selection.combine == source::Combine::Maximum,
+                                    .chosen = {},
+                                    .place = "",
+                                    .place_type = source_.type_name(loop.counter->getType()),
+                                    .prefers_larger_place = selection.keeps_first == loop.is_downward};
+    group.place = source_.unused_name(group.best + "_at");
+    for (std::size_t i = 0; i < selection.chosen.size(); ++i)
+      group.chosen.emplace_back(selection.chosen[i]->getNameAsString(), value.chosen_types[i]);
+    if (const auto range = source_.range_of(selection.assign), whole = source_.statement_range(selection.assign);
+        range && whole)
+      append(range->begin, whole->end, group.place + " = " + counter + ";");
+    // Before the first iteration: equal values of later iterations win over the start if the last is kept.
+    const std::string start = selection.keeps_first ? "0"
+                                                    : source::as_summand(source_.text_of(loop.begin)) +
+                                                          (loop.is_downward ? " + 1" : " - 1");
+    return {group.place_type + " " + group.place + " = " + start + ";", templates::select_text(group_, group)};
   }
 
   /// Each thread starts at its place and goes on in steps of the group.

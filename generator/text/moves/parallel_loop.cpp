@@ -10,9 +10,9 @@
 //                                            }
 //
 // The rest of the branch is computed by all threads with the same values, and the first one stores.
-// Legal where all threads of the block reach the branch, where the loop's iterations are independent
-// (lift/parallel_loop.h), and where nothing in the branch but what the first thread stores depends on
-// the thread. For kernels of one thread a block, see split_loop.
+// Legal if all threads of the block reach the branch and the loop's iterations are independent
+// (lift/parallel_loop.h). In the branch, only what the first thread stores may depend on the thread.
+// Blocks of one thread are the business of split_loop.
 #include "generator/text/moves/move_kind.h"
 
 #include "analysis/facts/kernel_context.h"
@@ -69,7 +69,7 @@ public:
 
   Result<std::vector<SerialBranch>> match() {
     std::vector<SerialBranch> found;
-    std::string why = "no branch is run by the first thread of a block alone";
+    std::string why = "the kernel does not have a branch that only the first thread of a block runs";
     for (const auto *branch : source::find_all<clang::IfStmt>(source_.body())) {
       SerialBranch serial{branch, "", {}};
       if (!take_condition(serial))
@@ -101,7 +101,7 @@ private:
     const clang::Stmt *then = serial.branch->getThen();
     for (const clang::Expr *one : conjuncts(serial.branch->getCond()))
       if (!selects_first(form_, one) && (values_.varies(one) || source_.text_of(one).empty()))
-        return fail("a condition beside that of the first thread depends on the thread");
+        return fail("another condition of the first thread's branch depends on the thread");
     const auto position = values_.flow().position_of(serial.branch->getCond());
     if (!position || analysis::is_divergent_at(values_, *position))
       return fail("not all threads of the block reach the branch of the first thread");
@@ -136,7 +136,7 @@ private:
     for (const clang::VarDecl *variable : changed)
       if (source::uses_of(then, variable).size() != source::uses_of(source_.body(), variable).size() ||
           (variable->hasInit() && !is_declared_in(then, variable) && values_.varies(variable->getInit())))
-        return fail(variable->getNameAsString() + " has a value of its own in each thread");
+        return fail(variable->getNameAsString() + " differs between the threads");
     for (const auto *reference : source::find_all<clang::DeclRefExpr>(then)) {
       const auto *variable = dyn_cast<clang::VarDecl>(reference->getDecl());
       if (variable && !alone.contains(reference) && !changed.contains(variable) && values_.varies(reference))

@@ -8,10 +8,10 @@
 //                                                    if (lane == 0)
 //                                                      y[i] = sum;
 //
-// Pays where there are fewer elements than the GPU runs threads, and where each thread reads a row of its own
-// (cross-thread reduction; for sparse matrices Bell and Garland, "Efficient sparse matrix-vector
+// It pays if there are fewer elements than the GPU runs threads, or if each thread reads a separate
+// row (cross-thread reduction; for sparse matrices Bell and Garland, "Efficient sparse matrix-vector
 // multiplication on CUDA", 2008). All else is computed by all threads of a group with the same
-// values, and one of them stores. The grid grows, or the block where it is too small to be divided;
+// values, and one of them stores. The grid grows. A block too small to be divided grows instead, and
 // a block of one thread may become a group of many warps. Legal for loops with independent
 // iterations (lift/parallel_loop.h), without shared memory, barriers and warp operations.
 #include "generator/text/moves/move_kind.h"
@@ -84,13 +84,10 @@ Result<source::Edits> edits_of(const source::IndexReader &form, const Split &spl
   const source::KernelSource &source = form.source();
   const templates::ThreadGroup &group = split.work.group;
   const auto places = TRY(source::divided_places(form, group.threads, split.grows_block));
-  const auto first = source.range_of(*source.body()->body_begin());
-  if (!first)
-    return fail("the first statement comes from a macro");
-  const std::size_t begin = source::with_pragmas(source.text(), first->begin);
-  const std::string declarations =
-      source::indent(group.declarations() + places.declarations, source.body_indent(), source.indent_step());
-  source::Edits edits{{{begin, begin}, declarations.substr(source.body_indent().size()) + source.body_indent()}};
+  const std::string declarations = source::without_trailing_space(
+      source::indent(group.declarations() + places.declarations, source.body_indent(), source.indent_step()));
+  const std::size_t begin = source.body_inside().begin;
+  source::Edits edits{{{begin, begin}, "\n" + declarations}};
   const auto shared = TRY(lift::group_edits(form, split.work));
   edits.insert(edits.end(), places.edits.begin(), places.edits.end());
   edits.insert(edits.end(), shared.begin(), shared.end());

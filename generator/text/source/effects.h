@@ -1,4 +1,4 @@
-// What code changes: memory that other threads see, and the thread's own variables.
+// Changes that code makes: to memory that other threads see, and to the thread's local variables.
 //
 // Called functions are looked into. A function without a body (CUDA's, the math library's) changes
 // only what its pointers and references lead to. Code that is not understood counts as a change of

@@ -95,6 +95,27 @@ std::string start_text(const ThreadGroup &group, const GroupValue &value) {
                         "  ");
 }
 
+std::string select_text(const ThreadGroup &group, const GroupSelection &selection) {
+  const std::string mask = group.mask.empty() ? "0xffffffffu" : group.mask;
+  const auto named = [&](const std::string &name) { return source::fresh_name(name, group.taken); };
+  auto values = selection.chosen;
+  values.insert(values.begin(), {{selection.best, selection.type}, {selection.place, selection.place_type}});
+  std::string loads, moves;
+  for (const auto &[name, type] : values) {
+    const std::string other = named("other_" + name);
+    loads += "  const " + type + " " + other + " = __shfl_xor_sync(" + mask + ", " + name + ", $offset);\n";
+    moves += "    " + name + " = " + other + ";\n";
+  }
+  const std::string best = named("other_" + selection.best), place = named("other_" + selection.place);
+  return source::render("#pragma unroll\nfor (int $offset = " + std::to_string(group.threads / 2) +
+                            "; $offset > 0; $offset >>= 1) {\n" + loads + "  if (" + best +
+                            (selection.is_maximum ? " > " : " < ") + selection.best + " || (" + best +
+                            " == " + selection.best + " && " + place +
+                            (selection.prefers_larger_place ? " > " : " < ") + selection.place + ")) {\n" + moves +
+                            "  }\n}",
+                        {}, group.taken);
+}
+
 std::string combine_text(const ThreadGroup &group, const GroupValue &value) {
   return for_elements(group, value, [&](const std::string &place) { return place_text(group, value, place); });
 }

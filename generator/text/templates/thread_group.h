@@ -35,6 +35,17 @@ struct GroupValue {
   std::string constant; ///< a thread may have set the place to this number; `combine` has no meaning then
 };
 
+/// The best of values that each thread of a group, up to a warp, has its own of, and what belongs to it.
+struct GroupSelection {
+  std::string best, type;
+  bool is_maximum = false;
+  std::vector<std::pair<std::string, std::string>> chosen; ///< names and types
+  std::string place, place_type;                           ///< the iteration that gave the thread's best
+  bool prefers_larger_place = false;                       ///< of equal values
+};
+/// Statements that give each thread the best value of all, and what belongs to it.
+std::string select_text(const ThreadGroup &group, const GroupSelection &selection);
+
 /// Statements that start the value in all threads but the first from what changes no result; empty
 /// where each thread may start from the same.
 std::string start_text(const ThreadGroup &group, const GroupValue &value);

@@ -122,6 +122,60 @@ void run(int *x, int *out, int n) { total<<<1, 256>>>(x, out, n); }
 )cuda");
 }
 
+TEST_CASE("split_loop: the nearest point, the first of equal ones") {
+  check_move(R"cuda(__global__ void ^nearest(const float *x, const float *y, int *out, int n, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float least = 1e30f;
+  int index = -1;
+  for (int j = 0; j < count; ++j) {
+    const float distance = fabsf(x[i] - y[j]);
+    if (distance < least) {
+      least = distance;
+      index = j;
+    }
+  }
+  out[i] = index;
+}
+void run(float *x, float *y, int *out, int n, int count) { nearest<<<(n + 63) / 64, 64>>>(x, y, out, n, count); }
+)cuda",
+             "split_loop(threads=4)",
+             R"cuda(__global__ void nearest(const float *x, const float *y, int *out, int n, int count) {
+  const int lane = threadIdx.x % 4;
+  const unsigned group = 0xfu << (threadIdx.x % 32 - lane);
+  int i = blockIdx.x * (blockDim.x / 4) + threadIdx.x / 4;
+  if (i >= n)
+    return;
+  float least = 1e30f;
+  int index = -1;
+  int least_at = 0;
+  for (int j = lane; j < count; j += 4) {
+    const float distance = fabsf(x[i] - y[j]);
+    if (distance < least) {
+      least = distance;
+      least_at = j;
+      index = j;
+    }
+  }
+  #pragma unroll
+  for (int offset = 2; offset > 0; offset >>= 1) {
+    const float other_least = __shfl_xor_sync(group, least, offset);
+    const int other_least_at = __shfl_xor_sync(group, least_at, offset);
+    const int other_index = __shfl_xor_sync(group, index, offset);
+    if (other_least < least || (other_least == least && other_least_at < least_at)) {
+      least = other_least;
+      least_at = other_least_at;
+      index = other_index;
+    }
+  }
+  if (lane == 0)
+    out[i] = index;
+}
+void run(float *x, float *y, int *out, int n, int count) { nearest<<<((n + 63) / 64) * 4, 64>>>(x, y, out, n, count); }
+)cuda");
+}
+
 namespace {
 
 /// A kernel with this body, one thread for each of `out`.
