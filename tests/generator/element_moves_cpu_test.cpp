@@ -1,5 +1,6 @@
-// Moves on the elements of arrays (vectors, cache hints, 32-bit indices, constants) compute on the CPU backend
-// what kernels in the shapes of real programs compute: each choice of each move, alone and after vectors.
+// Moves on the elements of arrays, on kernels in the shapes of real programs: vectors, cache hints,
+// 32-bit indices and constants. Each choice of each move computes on the CPU backend what the kernel
+// computes, alone and after vectors.
 #include "tests/generator/check_move.h"
 #include "tests/generator/cpu_runner.h"
 

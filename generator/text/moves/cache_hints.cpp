@@ -179,7 +179,7 @@ void HintFinder::add_store(source::Edits &edits, const clang::Expr *access) cons
     const auto statement = source_.statement_range(binary);
     if (!left || !right || !statement || !source::find_all<clang::InitListExpr>(binary->getRHS()).empty())
       return;
-    const std::string before(source::trimmed(source_.text().substr(0, left->begin)));
+    const std::string before = source::without_trailing_space(std::string(source_.text().substr(0, left->begin)));
     if (!before.ends_with(';') && !before.ends_with('{') && !before.ends_with('}') && !before.ends_with(')') &&
         !before.ends_with("else"))
       return;
@@ -251,7 +251,7 @@ Result<Offer> offer_cache_hints(const source::KernelSource &source) {
     if (!edits.empty())
       choices.push_back({{"kind", kind}});
   if (choices.empty())
-    return fail("no array of numbers is only read, or accessed once at the thread's own element");
+    return fail("the kernel has no array of numbers that is only read, or accessed once at the thread's own element");
   return Offer{choices, [kinds](const Parameters &choice) { return kinds.at(choice.at("kind")); }};
 }
 

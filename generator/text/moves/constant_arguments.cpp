@@ -5,8 +5,8 @@
 // arguments have these values, and with the arguments elsewhere, so every launch stays right. With
 // a number the compiler unrolls short loops, divides by multiplying, drops branches and computes
 // strides ahead. The test is the same for all threads. Legal for kernels that loop up to such an
-// argument, divide or multiply by it, decide a branch by it or pass it on, directly or by variables
-// that are computed from it. Not legal where the values of the launch are not known.
+// argument, divide or multiply by it, decide a branch by it or pass it on. Variables that are
+// computed from arguments count too. Not legal where the values of the launch are not known.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/body_function.h"

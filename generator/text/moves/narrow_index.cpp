@@ -126,7 +126,9 @@ bool Narrowing::remove_overflows() {
     if (!fits(range, node->getType()) || (!has_sign && range->low < 0))
       removed |= remove_parts(node);
   };
-  for (const auto *binary : source::find_all<clang::BinaryOperator>(source_.body())) {
+  auto binaries = source::find_all<clang::BinaryOperator>(source_.body());
+  std::ranges::reverse(binaries); // operands first, so that only what overflows is taken out
+  for (const auto *binary : binaries) {
     const auto has_sign = [](const clang::Expr *side) { return source::strip(side)->getType()->isSignedIntegerType(); };
     if (is_computed(binary))
       check(binary, has_sign(binary->getLHS()) && has_sign(binary->getRHS()));
@@ -202,11 +204,13 @@ constexpr std::string_view kDispatch = R"cuda(if ($test) {
 })cuda";
 
 Result<source::Edits> narrow_edits(const source::KernelSource &source) {
+  if (!source::find_all<clang::LambdaExpr>(source.body()).empty())
+    return fail("the kernel has a lambda");
   const Narrowing narrowing(source);
   if (narrowing.is_empty())
-    return fail("no 64-bit index is known to fit into 32 bits");
+    return fail("the kernel has no 64-bit index that is known to fit into 32 bits");
   if (source.body_text().contains("__shared__") && !source.body_text().contains("extern __shared__"))
-    return fail("a copy of the body would have shared memory of its own");
+    return fail("a copy of the body would need separate shared memory");
   const source::RangeReader facts = narrowing.facts();
   const std::string test = facts.condition();
   if (test.empty())

@@ -1,6 +1,8 @@
 // Checks of move vectorize, and the parts of arrays that become vectors; see vector_plan.h.
 #include "generator/text/moves/vector_plan.h"
 
+#include "generator/text/source/lanes.h"
+
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/StmtCXX.h>
@@ -236,6 +238,25 @@ bool has_known_loops(const source::KernelSource &source, const clang::Stmt *stat
          std::ranges::all_of(source::find_all<clang::ForStmt>(statement), is_known);
 }
 
+/// True if the work accesses elements of shared memory that depend on the index, other than by atomic
+/// operations: other code of the thread may access them too.
+bool uses_shared_elements(const ElementWork &work) {
+  const source::LaneVariables lanes(work.index, work.statements());
+  std::set<const clang::Expr *> atomic;
+  bool found = false;
+  for (const clang::Stmt *statement : work.statements()) {
+    for (const auto *call : source::find_all<clang::CallExpr>(statement))
+      if (source::callee_name(call).starts_with("atomic") && call->getNumArgs() > 0)
+        if (const auto *address = source::as<clang::UnaryOperator>(call->getArg(0)))
+          atomic.insert(source::strip(address->getSubExpr()));
+    for (const auto *element : source::find_all<clang::ArraySubscriptExpr>(statement)) {
+      const clang::VarDecl *array = source::variable_of(element->getBase());
+      found |= array && is_shared_memory(array) && lanes.differ_in(element->getIdx()) && !atomic.contains(element);
+    }
+  }
+  return found;
+}
+
 Result<void> check_flow(const source::KernelSource &source, const ElementWork &work) {
   for (const clang::Stmt *statement : work.statements()) {
     if (!has_known_loops(source, statement))
@@ -257,19 +278,22 @@ Result<void> check_flow(const source::KernelSource &source, const ElementWork &w
   return {};
 }
 
-/// Errors: an array that one loop writes and code outside of the loops uses.
+/// Errors: an array that loops and other code use, and that some code may write.
 Result<void> check_between_loops(const source::IndexReader &form, const std::vector<VectorWork> &works) {
+  const auto uses = source::element_uses(form, source::statements_of(form.source().body()));
   for (const clang::ParmVarDecl *parameter : form.source().kernel()->parameters()) {
+    if (!parameter->getType()->isPointerType() || parameter->getType()->getPointeeType().isConstQualified())
+      continue;
     std::size_t inside = 0;
-    bool is_written = false;
     for (const VectorWork &work : works)
-      for (const clang::Stmt *statement : work.element.statements()) {
+      for (const clang::Stmt *statement : work.element.statements())
         inside += source::uses_of(statement, parameter).size();
-        for (const ElementUse &use : source::element_uses(form, {statement}))
-          is_written |= use.access.base == parameter && use.role != Role::Read;
-      }
-    if (is_written && inside != source::uses_of(form.source().body(), parameter).size())
-      return fail(parameter->getNameAsString() + " is written in a loop and used outside");
+    const bool is_written = !is_only_accessed(form, parameter) ||
+                            std::ranges::any_of(uses, [&](const ElementUse &use) {
+                              return use.access.base == parameter && use.role != Role::Read;
+                            });
+    if (is_written && inside > 0 && inside != source::uses_of(form.source().body(), parameter).size())
+      return fail(parameter->getNameAsString() + " is written, and used both in a loop and outside");
   }
   return {};
 }
@@ -281,13 +305,15 @@ Result<VectorWork> plan_work(const source::IndexReader &form, const ElementWork 
   statements.insert(statements.end(), element.shared.begin(), element.shared.end());
   if (uses_place(element, statements))
     return fail("the work uses the thread's place apart from the index");
+  if (element.is_loop() && uses_shared_elements(element))
+    return fail("the loop accesses elements of shared memory by its index");
   if (auto checked = check_outside(element); !checked)
     return std::unexpected(checked.error());
   auto parts = PartFinder(form, element).parts();
   if (!parts)
     return std::unexpected(parts.error());
   if (parts->empty())
-    return fail("no array is accessed at the index for every element");
+    return fail("the kernel does not access an array at the index of every element");
   return VectorWork{element, std::move(*parts)};
 }
 

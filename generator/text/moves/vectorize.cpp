@@ -214,7 +214,7 @@ Result<std::string> VectorWriter::whole_text() const {
 
 /// True if the text before the offset ends a statement or opens a block.
 bool starts_statement(std::string_view text, std::size_t offset) {
-  const std::string_view before = source::trimmed(text.substr(0, offset));
+  const std::string before = source::without_trailing_space(std::string(text.substr(0, offset)));
   return before.ends_with(';') || before.ends_with('{') || before.ends_with('}');
 }
 

@@ -1,6 +1,8 @@
 // Recognition of the work for one element, statement by statement; see element_work.h.
 #include "generator/text/source/element_work.h"
 
+#include "generator/text/source/lanes.h"
+
 #include <algorithm>
 
 namespace warpwright::source {
@@ -203,6 +205,8 @@ Result<std::vector<ElementWork>> match_element_work(const IndexReader &form) {
   std::string why = "the kernel has no index over elements along x";
   const auto body = statements_of(source.body());
   for (std::size_t at = 0; at < body.size(); ++at) {
+    if (has_effect(body[at]))
+      return fail(why);
     const clang::VarDecl *variable = only_variable(body[at]);
     if (!variable || !variable->hasInit() || form.of(variable->getInit()) != symbol("gid.x"))
       continue;

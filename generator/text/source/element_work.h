@@ -1,8 +1,8 @@
 // The work of a kernel for one element along x, and the conditions under which the element exists.
 //
 // Two shapes are known. The straight shape has `int i = blockIdx.x * blockDim.x + threadIdx.x;` and
-// then the work, behind any bounds checks or none. In the loop shape, `for (int i = START; i < n;
-// i += STEP)` or the same as a while loop, START is the thread's place in the grid or in its block,
+// then the work, behind any bounds checks or none. The loop shape is `for (int i = START; i < n;
+// i += STEP)`, or the same as a while loop. START is the thread's place in the grid or in its block,
 // and STEP is the number of these threads. Guarded (guarded.h) is the plainer shape that is written
 // as another loop; this one also has rows (y, z), rows per block, several checks and several loops.
 #pragma once

@@ -75,5 +75,5 @@ TEST_CASE("cache_hints: data that all blocks of y read is not streamed") {
 }
 )cuda",
                 "cache_hints(kind=streams)",
-                "no array of numbers is only read, or accessed once at the thread's own element");
+                "the kernel has no array of numbers that is only read, or accessed once at the thread's own element");
 }

@@ -58,8 +58,8 @@ TEST_CASE("narrow_index: variables of a product that may not fit stay") {
 }
 
 TEST_CASE("narrow_index: nothing is offered where the launch is not known, or nothing is wide") {
-  check_refused(kGather, "narrow_index()", "no 64-bit index is known to fit into 32 bits");
+  check_refused(kGather, "narrow_index()", "the kernel has no 64-bit index that is known to fit into 32 bits");
   check_refused(R"cuda(__global__ void ^k(float *x) { x[threadIdx.x] = 1; }
 )cuda",
-                "narrow_index()", "no 64-bit index is known to fit into 32 bits");
+                "narrow_index()", "the kernel has no 64-bit index that is known to fit into 32 bits");
 }
