@@ -30,14 +30,13 @@ void complete_tasks(analysis::FileFacts &facts, const std::string &text,
         spec.sizes.insert(*size);
     if (given)
       analysis::merge(spec, *given);
-    const bool has_run = run && !kernel.task.missing.empty();
-    if ((!given && spec.sizes.empty() && !has_run) || kernel.slice.empty())
+    if ((!given && spec.sizes.empty() && !run) || kernel.slice.empty())
       continue;
     if (!unit)
       if (auto parsed = analysis::parse_stub({facts.path, text}, settings.parse, files))
         program.emplace(*(unit = std::move(*parsed)));
     const clang::FunctionDecl *declaration = unit ? unit->find_kernel(kernel.name) : nullptr;
-    if (declaration && has_run)
+    if (declaration && run)
       spec.captured = captured_launch(*run, *declaration);
     if (declaration)
       kernel.task = analysis::infer_task(*program, *declaration, kernel, kernel.slice, spec);

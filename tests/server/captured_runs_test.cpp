@@ -358,3 +358,38 @@ TEST_CASE("a comment that is to be completed has what the run says") {
         "// warpwright: x: inout float[1024] normal, y: in float[1024] normal\n"
         "// warpwright: launch grid(4) block(256)\n");
 }
+
+TEST_CASE("the launch that took most of the time counts, also where the text gives another one") {
+  const std::string text = R"(#include <cuda_runtime.h>
+__global__ void doubled(float *x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] *= 2;
+}
+
+void warm_up_and_run(int n) {
+  float *x;
+  cudaMalloc(&x, n * sizeof(float));
+  doubled<<<(n + 255) / 256, 256>>>(x, n);
+}
+
+int main() {
+  warm_up_and_run(1000);
+  warm_up_and_run(1000000);
+}
+)";
+  const auto launch = [](int n) {
+    return capture::Launch{.kernel = "_Z7doubledPfi",
+                           .grid = {std::uint32_t(n + 255) / 256, 1, 1},
+                           .block = {256, 1, 1},
+                           .parameters = {{pointer(1, 0, std::uint64_t(n) * 4), {bytes(n), {}}}}};
+  };
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch(1000), 3e3}, {launch(1000000), 300e3}});
+  const auto size_of = [](const analysis::FileFacts &facts) {
+    const model::Task &task = kernel_of(facts, "doubled").task.task;
+    return task.buffers.front().extent.evaluate(task.sizes);
+  };
+  CHECK(size_of(facts_with({}, text)) == 1000);
+  CHECK(size_of(facts_with(captures.run(), text)) == 1000000);
+}
