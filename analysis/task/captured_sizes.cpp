@@ -1,5 +1,7 @@
 #include "analysis/task/captured_sizes.h"
 
+#include <algorithm>
+
 namespace warpwright::analysis {
 namespace {
 
@@ -17,23 +19,44 @@ std::optional<std::int64_t> solved(const symbolic::Expression &expression, const
   return size > 0 && at(size) == value ? std::optional(size) : std::nullopt;
 }
 
+/// The given sizes, and the roots that the run's integers tell one after the other: `n` by a parameter that gets
+/// n, then `k` by one that gets n - k.
+symbolic::Sizes solved_roots(const LaunchDraft &draft, const Spec &spec) {
+  symbolic::Sizes known = spec.sizes;
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (const auto &[parameter, expression] : draft.integers) {
+      const auto value = spec.captured->integers.find(parameter);
+      std::set<std::string> open = expression.symbols();
+      std::erase_if(open, [&](const std::string &name) { return known.contains(name); });
+      if (value == spec.captured->integers.end() || open.size() != 1)
+        continue;
+      if (const auto size = solved(expression, *open.begin(), value->second, known)) {
+        known[*open.begin()] = *size;
+        is_new = true;
+      }
+    }
+  }
+  return known;
+}
+
 } // namespace
 
 std::optional<std::int64_t> captured_size(const std::string &root, const LaunchDraft &draft,
                                           const Spec &spec) {
   if (!spec.captured)
     return std::nullopt;
-  symbolic::Sizes others;
+  symbolic::Sizes known = solved_roots(draft, spec);
+  if (const auto found = known.find(root); found != known.end() && !spec.sizes.contains(root))
+    return found->second;
   for (const auto &[name, other] : draft.roots)
-    if (const auto given = spec.sizes.find(name); given != spec.sizes.end())
-      others[name] = given->second;
-    else if (other.value)
-      others[name] = *other.value;
+    if (other.value)
+      known.try_emplace(name, *other.value);
   const auto &values = spec.captured->integers;
   for (const auto &[parameter, expression] : draft.integers)
     if (const auto value = values.find(parameter);
         value != values.end() && expression.symbols().contains(root))
-      if (const auto size = solved(expression, root, value->second, others))
+      if (const auto size = solved(expression, root, value->second, known))
         return size;
   return std::nullopt;
 }

@@ -393,3 +393,35 @@ int main() {
   CHECK(size_of(facts_with({}, text)) == 1000);
   CHECK(size_of(facts_with(captures.run(), text)) == 1000000);
 }
+
+TEST_CASE("sizes are told one after the other by the parameters that are computed from them") {
+  const std::string text = R"(#include <cstdlib>
+#include <cuda_runtime.h>
+__global__ void windows(const float *x, float *y, int count, int width) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count)
+    return;
+  float sum = 0;
+  for (int k = 0; k < width; ++k)
+    sum += x[i + k];
+  y[i] = sum;
+}
+
+int main(int argc, char **argv) {
+  const int n = 64, width = 9;
+  const int count = n - width + 1;
+  float *x, *y;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, count * sizeof(float));
+  windows<<<(count + 255) / 256, 256>>>(x, y, count, width);
+}
+)";
+  const capture::Launch launch{.kernel = "_Z7windowsPKfPfii",
+                               .grid = {4, 1, 1},
+                               .block = {256, 1, 1},
+                               .parameters = {{pointer(1, 0, 4000), pointer(2, 0, 3984), {bytes(996), {}}, {bytes(5), {}}}}};
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch, 300e3}});
+  const analysis::FileFacts facts = facts_with(captures.run(), text);
+  CHECK(kernel_of(facts, "windows").task.task.sizes == symbolic::Sizes{{"n", 1000}, {"width", 5}});
+}
