@@ -136,7 +136,9 @@ Result<void> PartFinder::add_array(const clang::ParmVarDecl *parameter, std::vec
     if (use.access.base == parameter) {
       uses.push_back(&use);
       is_written |= use.role != Role::Read;
-      has_other |= use.role == Role::Other;
+      has_other |= use.role == Role::Other || // or an element of another type, by a cast
+                   !form_.source().unit().context().hasSameUnqualifiedType(
+                       use.access.expression->getType(), parameter->getType()->getPointeeType());
       has_own |= interleaving(use.access.index, work_.symbol()) != 0;
     }
   const int bytes = element_bytes(form_.source(), parameter);

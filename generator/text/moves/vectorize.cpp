@@ -223,8 +223,9 @@ Result<TextEdit> VectorWriter::edit() {
   if (element_.is_loop() && !starts_statement(source_.text(), element_.whole.begin))
     text = "{\n  " + source::deepen(text, "  ") + "\n}";
   const std::string all = source::without_trailing_space(
-      source::indent(text, indentation_at(source_.text(), element_.whole.begin), source_.indent_step()));
-  return TextEdit{element_.whole, all.substr(std::min(all.find_first_not_of(" \t"), all.size()))};
+      source::indent(text, indentation_at(source_.text(), element_.behind_pragmas), source_.indent_step()));
+  const std::size_t before = indentation_at(source_.text(), element_.whole.begin).size(); // is there already
+  return TextEdit{element_.whole, all.substr(std::min({all.find_first_not_of(" \t"), before, all.size()}))};
 }
 
 Result<source::Edits> vector_edits(const source::KernelSource &source, const VectorPlan &plan, int width) {

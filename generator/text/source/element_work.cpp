@@ -55,6 +55,7 @@ Result<ElementWork> match_straight_work(const IndexReader &form, const std::vect
     found.single_range = *work;
   }
   found.whole = {declared->begin, single->end};
+  found.behind_pragmas = declared->begin;
   return found;
 }
 
@@ -150,7 +151,8 @@ std::optional<ElementWork> match_loop_work(const IndexReader &form, const clang:
   found.step = source.text_of(parts->step);
   found.work = parts->body;
   found.single_range = *body;
-  found.whole = {begin->begin, whole->end};
+  found.whole = {with_pragmas(source.text(), begin->begin), whole->end}; // vectors replace unrolling
+  found.behind_pragmas = begin->begin;
   found.conditions.push_back({Kind::Below, "", " < " + found.bound});
   if (found.start.empty() || found.bound.empty() || found.step.empty() || !uses_of(bound, found.index).empty())
     return std::nullopt;

@@ -35,7 +35,8 @@ struct ElementWork {
   std::vector<const clang::Stmt *> work;    ///< statements for one element behind the checks
   /// From the first statement for an element to the last, with the checks.
   Range single_range;
-  Range whole; ///< the text that the work, its index and its loop take
+  Range whole; ///< the text that the work, its index and its loop take, with the pragmas above it
+  std::size_t behind_pragmas = 0; ///< the begin of `whole` without them
 
   bool is_loop() const { return shape != Shape::Straight; }
   /// The symbol of the index in IndexReader.

@@ -251,3 +251,38 @@ void run(float *x) { k<<<64, 256>>>(x); }
 )cuda",
                 "vectorize(width=4)", "the index has no bounds check");
 }
+
+TEST_CASE("vectorize: a loop loses the pragma above it, and casts to vectors stay") {
+  const char *program = R"cuda(__global__ void ^fill(const float *in, float *out, int n) {
+  const float4 *fours = reinterpret_cast<const float4 *>(in);
+#pragma unroll 4
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    const float4 four = fours[i];
+    out[i] = four.x + four.w;
+  }
+}
+void run(float *in, float *out, int n) { fill<<<64, 256>>>(in, out, n); }
+)cuda";
+  check_move(program, "vectorize(width=4)", R"cuda(__global__ void fill(const float *in, float *out, int n) {
+  const float4 *fours = reinterpret_cast<const float4 *>(in);
+  const bool aligned = reinterpret_cast<size_t>(out) % 16 == 0;
+  for (int first = (blockIdx.x * blockDim.x + threadIdx.x) * 4; first < n; first += (gridDim.x * blockDim.x) * 4) {
+    if (aligned && first + 3 < n) {
+      alignas(16) float out_part[4];
+      #pragma unroll
+      for (int lane = 0; lane < 4; ++lane) {
+        const float4 four = fours[(first + lane)];
+        out_part[lane] = four.x + four.w;
+      }
+      *reinterpret_cast<float4 *>(out + first) = *reinterpret_cast<const float4 *>(out_part);
+    } else {
+      for (int i = first; i < first + 4 && i < n; ++i) {
+        const float4 four = fours[i];
+        out[i] = four.x + four.w;
+      }
+    }
+  }
+}
+void run(float *in, float *out, int n) { fill<<<64, 256>>>(in, out, n); }
+)cuda");
+}
