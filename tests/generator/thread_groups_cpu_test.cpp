@@ -228,37 +228,3 @@ int main() {
                        {{"split_loop(threads=8)"}, {"split_loop(threads=32)"}, {"split_loop(threads=256)"},
                         {"split_loop(threads=1024)"}});
 }
-
-TEST_CASE("a loop of the first thread becomes a loop of the block") {
-  if (auto client = connect_or_skip())
-    check_moves_on_cpu(*client, R"cuda(
-__global__ void ^totals(const float *x, float *out, float *copy, int n, int columns) {
-  __shared__ float parts[128];
-  const int t = threadIdx.x, row = blockIdx.x;
-  float sum = 0;
-  for (int j = t; j < columns; j += blockDim.x)
-    sum += x[row * columns + j];
-  parts[t] = sum;
-  __syncthreads();
-  if (t == 0 && row < n) {
-    float total = 0, largest = parts[0];
-    for (int k = 0; k < 128; ++k) {
-      total += parts[k];
-      largest = fmaxf(largest, parts[k]);
-    }
-    for (int k = 0; k < columns; ++k)
-      copy[row * columns + k] = x[row * columns + k] / (1 + total);
-    out[row] = total + largest;
-  }
-}
-int main() {
-  int n = 5, columns = 301;
-  float *x, *out, *copy;
-  cudaMalloc(&x, n * columns * sizeof(float));
-  cudaMalloc(&copy, n * columns * sizeof(float));
-  cudaMalloc(&out, n * sizeof(float));
-  totals<<<n, 128>>>(x, out, copy, n, columns);
-}
-)cuda",
-                       {{"parallel_loop()"}});
-}

@@ -49,9 +49,6 @@ namespace warpwright::moves {
   MOVE(split_loop, false,                                                                          \
        "neighboring threads share the iterations of one thread's loops and combine their results", \
        "uncoalesced-access")                                                                       \
-  MOVE(parallel_loop, false,                                                                       \
-       "a loop that one thread of a block runs alone is shared by all its threads",                \
-       "")                                                                                         \
   MOVE(register_accumulator, false,                                                                \
        "an element that a loop updates stays in a register until the loop ends",                   \
        "")                                                                                         \
