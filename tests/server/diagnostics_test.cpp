@@ -141,6 +141,43 @@ TEST_CASE("an edit outside of the kernels has a label where the client shows lab
         "Host code and declarations");
 }
 
+TEST_CASE("a kernel of a header is applied together with its launch in another file") {
+  auto runner = std::make_shared<FakeRunner>();
+  runner->verdicts = {verdict(model::Outcome::Verified), verdict(model::Outcome::Crash), verdict(model::Outcome::Crash)};
+  auto environment = fake_environment(runner, std::make_shared<LedgerRows>());
+  environment.variant_edits = [](const std::string &, const std::string &, const runner::LedgerEntry &,
+                                 const server::VariantForm &) -> Result<server::VariantEdits> {
+    return server::VariantEdits{{{{0, 0}, "// kernel\n"}},
+                                server::FileEdits{"/work/main.cu", "f();\nk<<<1, 2>>>();\n", {{{12, 13}, "4"}}}};
+  };
+  Session session(environment, runner, std::make_shared<LedgerRows>());
+  LspClient &client = session.client;
+  client.initialize();
+  client.open(kUri, kText);
+  client.open("file:///work/main.cu", "f();\nk<<<1, 2>>>();\n");
+  const auto execute = [&](const char *command) {
+    return client.request("workspace/executeCommand",
+                          {{"command", command}, {"arguments", {{{"uri", kUri}, {"kernel", "scale"}}}}});
+  };
+  const auto edits = [&] {
+    Json found;
+    for (const Received &message : client.received())
+      if (message.method == "workspace/applyEdit")
+        found = message.params.at("edit").at("documentChanges");
+    return found;
+  };
+  REQUIRE(execute("warpwright.optimize").has_value());
+  const auto applied = execute("warpwright.apply");
+  REQUIRE_MESSAGE(applied.has_value(), (applied ? "" : applied.error().message));
+  REQUIRE(edits().size() == 2);
+  const Json launch = edits()[1];
+  CHECK(launch.at("textDocument") == Json{{"uri", "file:///work/main.cu"}, {"version", 1}});
+  CHECK(launch.at("edits")[0].at("newText") == "4");
+  CHECK(launch.at("edits")[0].at("range").at("start") == Json{{"line", 1}, {"character", 7}});
+  CHECK(client.text("file:///work/main.cu") == "f();\nk<<<1, 4>>>();\n");
+  CHECK_FALSE(execute("warpwright.apply").has_value()); // the launch is not saved
+}
+
 TEST_CASE("errors of syntax are another server's to report, unless they are asked for") {
   auto runner = std::make_shared<FakeRunner>();
   Session session(finding({{"syntax", "aaa"}}, runner), runner, std::make_shared<LedgerRows>());
