@@ -1,7 +1,5 @@
 #include "analysis/task/captured_sizes.h"
 
-#include <algorithm>
-
 namespace warpwright::analysis {
 namespace {
 

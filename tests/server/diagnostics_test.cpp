@@ -148,13 +148,13 @@ TEST_CASE("a kernel of a header is applied together with its launch in another f
   environment.variant_edits = [](const std::string &, const std::string &, const runner::LedgerEntry &,
                                  const server::VariantForm &) -> Result<server::VariantEdits> {
     return server::VariantEdits{{{{0, 0}, "// kernel\n"}},
-                                server::FileEdits{"/work/main.cu", "f();\nk<<<1, 2>>>();\n", {{{12, 13}, "4"}}}};
+                                server::FileEdits{"/project/main.cu", "f();\nk<<<1, 2>>>();\n", {{{12, 13}, "4"}}}};
   };
   Session session(environment, runner, std::make_shared<LedgerRows>());
   LspClient &client = session.client;
   client.initialize();
   client.open(kUri, kText);
-  client.open("file:///work/main.cu", "f();\nk<<<1, 2>>>();\n");
+  client.open("file:///project/main.cu", "f();\nk<<<1, 2>>>();\n");
   const auto execute = [&](const char *command) {
     return client.request("workspace/executeCommand",
                           {{"command", command}, {"arguments", {{{"uri", kUri}, {"kernel", "scale"}}}}});
@@ -171,10 +171,10 @@ TEST_CASE("a kernel of a header is applied together with its launch in another f
   REQUIRE_MESSAGE(applied.has_value(), (applied ? "" : applied.error().message));
   REQUIRE(edits().size() == 2);
   const Json launch = edits()[1];
-  CHECK(launch.at("textDocument") == Json{{"uri", "file:///work/main.cu"}, {"version", 1}});
+  CHECK(launch.at("textDocument") == Json{{"uri", "file:///project/main.cu"}, {"version", 1}});
   CHECK(launch.at("edits")[0].at("newText") == "4");
   CHECK(launch.at("edits")[0].at("range").at("start") == Json{{"line", 1}, {"character", 7}});
-  CHECK(client.text("file:///work/main.cu") == "f();\nk<<<1, 4>>>();\n");
+  CHECK(client.text("file:///project/main.cu") == "f();\nk<<<1, 4>>>();\n");
   CHECK_FALSE(execute("warpwright.apply").has_value()); // the launch is not saved
 }
 

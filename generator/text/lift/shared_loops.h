@@ -19,7 +19,7 @@ struct SharedLoop {
 /// can be combined. Errors: the reason why there is none.
 Result<std::vector<SharedLoop>> shared_loops(const source::IndexReader &form, const clang::Stmt *root, int threads);
 
-/// What a group does in place of one thread.
+/// The work of a group of threads that replaces one thread.
 struct GroupWork {
   templates::ThreadGroup group;
   std::vector<SharedLoop> loops;

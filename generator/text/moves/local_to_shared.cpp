@@ -9,6 +9,8 @@
 // that are used by their elements only. All launches must have the same constant block.
 #include "generator/text/moves/move_kind.h"
 
+#include "generator/text/source/index_form.h"
+
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
 
@@ -29,21 +31,14 @@ using Block = std::array<std::int64_t, 3>;
 Result<Block> constant_block(const source::KernelSource &source) {
   if (!source.can_change_launches())
     return fail("the kernel's launches are not known");
-  std::optional<Block> found;
-  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    Block block;
-    const source::LaunchSite site(source, launch);
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto extent = site.block().value(axis);
-      if (!extent || *extent < 1)
-        return fail("the block's size is not known");
-      block[axis] = *extent;
-    }
-    if (found && *found != block)
-      return fail("launches use different blocks");
-    found = block;
+  Block block{};
+  const auto extents = source::IndexReader(source).block();
+  for (std::size_t axis = 0; axis < block.size(); ++axis) {
+    if (!extents[axis] || *extents[axis] < 1)
+      return fail("the block's size is not known");
+    block[axis] = *extents[axis];
   }
-  return *found;
+  return block;
 }
 
 /// Loops of the body by their counters, for those that run a constant number of times.

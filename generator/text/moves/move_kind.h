@@ -15,7 +15,7 @@ struct Offer {
   std::vector<Parameters> choices;
   /// Edits for one of `choices`. Errors: code that cannot be edited, such as macros.
   std::function<Result<source::Edits>(const Parameters &)> edits;
-  /// What one of `choices` does to the launches. Empty: nothing, or the move does not state it.
+  /// The change of the launches by one of `choices`. Empty: the launches stay, or only their text tells the change.
   std::function<source::LaunchChange(const Parameters &)> launch_change{};
 };
 

@@ -166,7 +166,7 @@ private:
 
 } // namespace
 
-const clang::VarDecl *root_variable(const clang::Expr *lvalue) {
+const clang::VarDecl *named_root(const clang::Expr *lvalue) {
   for (;;) {
     lvalue = strip(lvalue);
     if (const auto *element = dyn_cast_or_null<clang::ArraySubscriptExpr>(lvalue)) {
@@ -177,13 +177,16 @@ const clang::VarDecl *root_variable(const clang::Expr *lvalue) {
       lvalue = member->getBase();
     } else {
       const clang::VarDecl *variable = variable_of(lvalue);
-      if (!variable || !variable->isLocalVarDeclOrParm())
-        return nullptr;
-      if (!variable->getType()->isReferenceType() || isa<clang::ParmVarDecl>(variable))
-        return variable;
-      lvalue = variable->getInit();
+      return variable && variable->isLocalVarDeclOrParm() ? variable : nullptr;
     }
   }
+}
+
+const clang::VarDecl *root_variable(const clang::Expr *lvalue) {
+  const clang::VarDecl *variable = named_root(lvalue);
+  while (variable && variable->getType()->isReferenceType() && !isa<clang::ParmVarDecl>(variable))
+    variable = named_root(variable->getInit());
+  return variable;
 }
 
 const clang::VarDecl *pointer_root(const clang::Expr *expression) {

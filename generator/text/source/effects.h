@@ -9,7 +9,11 @@
 
 namespace warpwright::source {
 
-/// The local variable at the root of an lvalue: `a` in `a[i].x`; null where a pointer is followed.
+/// The local variable that an lvalue names at its root: `a` in `a[i].x`; a reference counts as itself.
+/// Null where a pointer is followed.
+const clang::VarDecl *named_root(const clang::Expr *lvalue);
+
+/// named_root(), with local references replaced by the variables that they refer to.
 const clang::VarDecl *root_variable(const clang::Expr *lvalue);
 
 /// The variable at the root of an element or member, with pointers followed: `a` in `*(a + i)` and

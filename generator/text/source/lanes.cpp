@@ -1,6 +1,8 @@
 // See lanes.h. What is not understood counts as different between lanes, or ends in an error.
 #include "generator/text/source/lanes.h"
 
+#include "generator/text/source/effects.h"
+
 #include <clang/AST/Attr.h>
 #include <clang/AST/StmtCXX.h>
 
@@ -12,23 +14,6 @@ using clang::dyn_cast;
 using clang::isa;
 
 namespace {
-
-/// The local variable at the root of an lvalue: `a` in `a[i].x`; null where a pointer is followed.
-const clang::VarDecl *root_variable(const clang::Expr *lvalue) {
-  for (;;) {
-    lvalue = strip(lvalue);
-    if (const auto *element = dyn_cast_or_null<clang::ArraySubscriptExpr>(lvalue)) {
-      if (!strip(element->getBase())->getType()->isArrayType())
-        return nullptr;
-      lvalue = element->getBase();
-    } else if (const auto *member = dyn_cast_or_null<clang::MemberExpr>(lvalue); member && !member->isArrow()) {
-      lvalue = member->getBase();
-    } else {
-      const clang::VarDecl *variable = variable_of(lvalue);
-      return variable && variable->isLocalVarDeclOrParm() ? variable : nullptr;
-    }
-  }
-}
 
 bool has_effect(const clang::Stmt *root, int depth);
 
@@ -47,8 +32,8 @@ bool is_pure(const clang::CallExpr *call, int depth = 0) {
   return takes_values && (!callee->hasBody(definition) || !has_effect(definition->getBody(), depth + 1));
 }
 
-/// The lvalue that a node writes; null: it writes nothing.
-const clang::Expr *written_by(const clang::Stmt *node) {
+/// The lvalue that an operator writes; null: it writes nothing.
+const clang::Expr *written_by_operator(const clang::Stmt *node) {
   if (const auto *binary = dyn_cast<clang::BinaryOperator>(node); binary && binary->isAssignmentOp())
     return binary->getLHS();
   if (const auto *unary = dyn_cast<clang::UnaryOperator>(node); unary && writes_operand(unary))
@@ -59,8 +44,8 @@ const clang::Expr *written_by(const clang::Stmt *node) {
 bool has_effect(const clang::Stmt *root, int depth) {
   bool found = false;
   for_each_node(root, [&](const clang::Stmt *node) {
-    if (const clang::Expr *lvalue = written_by(node))
-      found |= !root_variable(lvalue);
+    if (const clang::Expr *lvalue = written_by_operator(node))
+      found |= !named_root(lvalue);
     if (const auto *call = dyn_cast<clang::CallExpr>(node))
       found |= !is_pure(call, depth);
     found |= isa<clang::AsmStmt>(node);
@@ -100,14 +85,14 @@ void LaneVariables::add_written(const clang::Stmt *root, bool is_conditional) {
   if (!root)
     return;
   const auto add = [&](const clang::Expr *lvalue, const clang::Stmt *value) {
-    const clang::VarDecl *variable = root_variable(lvalue);
+    const clang::VarDecl *variable = named_root(lvalue);
     if (variable && (is_conditional || differ_in(value)))
       variables_.insert(variable);
   };
   for (const clang::VarDecl *variable : variables_of(root))
     if (variable->hasInit() && differ_in(variable->getInit()))
       variables_.insert(variable);
-  if (const clang::Expr *lvalue = written_by(root))
+  if (const clang::Expr *lvalue = written_by_operator(root))
     add(lvalue, root);
   if (const auto *call = dyn_cast<clang::CallExpr>(root); call && !is_pure(call))
     for (const clang::Expr *argument : call->arguments()) // it may write what it is given by reference

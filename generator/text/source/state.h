@@ -35,7 +35,7 @@ struct Provenance {
   std::string not_applicable;        ///< reason why the file's text lacks `answer`; empty if written
 };
 
-/// What a move does to a launch.
+/// The change of a launch by a move.
 struct LaunchChange {
   std::array<int, 3> grid_divisors{1, 1, 1}; ///< of the grid's extents, rounded up
   /// New extents of the block; 0: as before. The grid then has as many threads as before along the axis, rounded up.
@@ -58,7 +58,7 @@ struct State {
   /// The task's launch is one of a recorded run, and the host code does not tell it: only moves that state
   /// their LaunchChange may change it.
   bool keeps_launch = false;
-  /// What the moves did to the launch, in their order, as far as they state it.
+  /// The changes of the launch by the moves that have a LaunchChange, in their order.
   std::vector<LaunchChange> launch_changes{};
   /// The file that includes `file`, if it launches the kernel: moves change both. Empty path: there is none.
   analysis::SourceFile includer{};
