@@ -69,11 +69,9 @@ step('repaired, the file has diagnostics of rules, and one action each', async (
 
 step('a variant is optimized and applied, and both servers read the result', async () => {
   await bench.page.keyboard.press('Escape');
-  await bench.clickLens('· optimize');
-  await bench.lens('Apply', 120_000);
+  await bench.clickLens('· optimize', bench.lens('Apply', 120_000));
   await bench.dismissNotifications();
-  await bench.clickLens('Review');
-  await bench.diff();
+  await bench.clickLens('Review', bench.diff());
   await bench.applyDiff();
   await bench.lens('applied variant');
   assert.notEqual(await bench.save('saxpy.cu'), saxpy.replace('missing', 'y[i]'));

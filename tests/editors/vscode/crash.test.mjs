@@ -15,12 +15,10 @@ after(() => bench.close());
 const servers = () => bench.processes(/\/warpwright lsp/);
 
 step('a server that is killed amid an optimization is started again, with a message', async () => {
-  await bench.clickLens('optimize');
-  await bench.lens('Apply', 120_000);
+  await bench.clickLens('optimize', bench.lens('Apply', 120_000));
   await bench.dismissNotifications();
   await bench.openFile('slow.cu');
-  await bench.clickLens('optimize');
-  await bench.lens('· cancel');
+  await bench.clickLens('optimize', bench.lens('· cancel'));
   const [before] = servers();
   process.kill(before, 'SIGKILL');
   await bench.notification("Warpwright's server ended unexpectedly and was started again");
@@ -36,20 +34,17 @@ step('a server that is killed amid an optimization is started again, with a mess
 step('the runner that is killed amid an optimization is said once, and the next one works', async () => {
   await bench.dismissNotifications();
   await bench.openFile('slow.cu');
-  await bench.clickLens('optimize');
-  await bench.lens('· cancel');
+  await bench.clickLens('optimize', bench.lens('· cancel'));
   const runners = () => bench.processes(/warpwright-runner/);
   const [before] = await until('a runner', () => runners().length && runners());
   process.kill(before, 'SIGKILL');
   await bench.notification("Warpwright's runner was lost");
   await until('another runner', () => runners().some((pid) => pid !== before));
   await bench.shot('2-runner-killed');
-  await bench.clickLens('(verifying) · cancel');
-  await until('the lens is no longer measuring', async () => !(await bench.lenses()).some((lens) => lens.includes('cancel')));
+  await bench.clickLens('(verifying) · cancel', bench.noLens('cancel'));
   assert.equal((await bench.notifications()).filter((toast) => toast.includes('was lost')).length, 1);
   await bench.openFile('matmul.cu');
-  await bench.clickLens('· optimize');
-  await bench.lens('variant checked', 120_000);
+  await bench.clickLens('· optimize', bench.lens('variant checked', 120_000));
   await bench.openFile('saxpy.cu');
   await bench.lens('variant checked');
 });

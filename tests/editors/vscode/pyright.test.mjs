@@ -36,8 +36,7 @@ step('repaired and optimized, the lens and the menu are those of Warpwright, onc
   await bench.page.keyboard.press('Delete');
   await until('no undefined name', async () => (await bench.squiggles('error')) === 0);
   await bench.save('model.py');
-  await bench.clickLens('optimize');
-  await bench.lens('Apply', 180_000);
+  await bench.clickLens('optimize', bench.lens('Apply', 180_000));
   await bench.dismissNotifications();
   const titles = await bench.actions('Model', 'class Model');
   assert.equal(titles.filter((title) => title.startsWith('Apply')).length, 2, titles.join('; ')); // a new class, or the forward
@@ -46,8 +45,7 @@ step('repaired and optimized, the lens and the menu are those of Warpwright, onc
 }, { skip });
 
 step('a variant is applied, and both servers read the result', async () => {
-  await bench.clickLens('Review');
-  await bench.diff();
+  await bench.clickLens('Review', bench.diff());
   await bench.applyDiff();
   await bench.lens('applied variant');
   assert.match(await bench.save('model.py'), /class ModelNew/);

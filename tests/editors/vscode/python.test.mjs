@@ -17,15 +17,13 @@ after(() => bench?.close());
 step('a module is optimized, compared and applied, and the lens and the hover follow', async () => {
   await bench.lens('not measured · optimize');
   await bench.hover('Model', 'class Model', 'Not measured');
-  await bench.clickLens('optimize');
-  await bench.lens('Apply', 180_000);
+  await bench.clickLens('optimize', bench.lens('Apply', 180_000));
   await bench.shot('1-optimized');
   const table = await bench.hover('Model', 'class Model', 'verified');
   assert.match(table, /float32\[24, 40\]/);
   await bench.shot('2-hover');
   const before = bench.read('model.py');
-  await bench.clickLens('Review');
-  await bench.diff();
+  await bench.clickLens('Review', bench.diff());
   await bench.shot('3-diff');
   await bench.applyDiff();
   await bench.lens('applied variant');

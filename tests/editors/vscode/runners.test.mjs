@@ -83,8 +83,7 @@ step('with the right token the runner answers, is kept and used', async () => {
 step('the status item names it, and kernels are verified there', async () => {
   await until('the status item names the runner', async () => (await bench.statusTooltip('CPU backend').catch(() => '')).includes(`localhost:${port}`));
   await bench.dismissNotifications();
-  await bench.clickLens('optimize');
-  await bench.lens('variant checked', 120_000);
+  await bench.clickLens('optimize', bench.lens('variant checked', 120_000));
   assert.deepEqual(bench.processes(/warpwright-runner serve$/), [], 'no runner is started on this machine');
 });
 

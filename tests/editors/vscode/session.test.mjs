@@ -47,8 +47,8 @@ step('the lightbulb offers the variant, to apply or to review', async () => {
 });
 
 step('the page of the kernel has all that was tried', async () => {
-  await bench.clickLens('variant checked');
-  await bench.page.locator('.tab.active').filter({ hasText: 'saxpy: Measurements and Machine Code' }).waitFor();
+  const page = 'saxpy: Measurements and Machine Code';
+  await bench.clickLens('variant checked', bench.page.locator('.tab.active').filter({ hasText: page }).waitFor());
   await until('the page', async () => {
     for (const frame of bench.page.frames())
       if (/Tried/.test(await frame.locator('body').innerText().catch(() => '')))
@@ -56,7 +56,7 @@ step('the page of the kernel has all that was tried', async () => {
     return false;
   });
   await bench.shot('6-details');
-  const tab = bench.page.locator('.tab').filter({ hasText: 'saxpy: Measurements and Machine Code' }); // the keyboard's focus is still in the code
+  const tab = bench.page.locator('.tab').filter({ hasText: page }); // the keyboard's focus is still in the code
   await tab.hover();
   await tab.locator('.codicon-close').click();
   await tab.waitFor({ state: 'detached' });
@@ -64,8 +64,7 @@ step('the page of the kernel has all that was tried', async () => {
 
 step('Review shows the variant beside the code, and applying it there changes the file', async () => {
   const before = bench.read('saxpy.cu');
-  await bench.clickLens('Review');
-  assert.match(await bench.diff(), /^saxpy.cu ↔ checked: /);
+  assert.match(await bench.clickLens('Review', bench.diff()), /^saxpy.cu ↔ checked: /);
   await bench.shot('6-diff');
   assert.equal(bench.read('saxpy.cu'), before);
   await bench.applyDiff();

@@ -21,8 +21,7 @@ after(() => bench.close());
 step('analysis works, an optimization is refused with a way to trust, and no runner is started', async () => {
   await bench.lens('not measured · trust this workspace to optimize');
   assert.match(await bench.hover('saxpy', '__global__', 'Not measured'), /coalesced/);
-  await bench.clickLens('trust this workspace');
-  await bench.notification('This workspace is not trusted');
+  await bench.clickLens('trust this workspace', bench.notification('This workspace is not trusted'));
   await bench.shot('1-refused');
   assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), []);
 });

@@ -163,6 +163,9 @@ export class Workbench {
   async lens(text, patience) {
     return until(`a lens with "${text}"`, async () => (await this.lenses()).find((lens) => lens.includes(text)), patience);
   }
+  async noLens(text) {
+    return until(`no lens with "${text}"`, async () => !(await this.lenses()).some((lens) => lens.includes(text)));
+  }
   async squiggles(severity = 'warning') {
     return this.page.locator(`.squiggly-${severity}`).count();
   }
@@ -190,21 +193,28 @@ export class Workbench {
 
   // What is done
 
-  /** @param effect a promise of what the click does; given one, it clicks again until then: a click is lost where the editor draws its lenses anew */
+  /**
+   * Clicks a lens, again until `effect`: a click is lost where the editor draws its lenses anew.
+   * @param effect a promise of what the click does
+   * @return the effect's value
+   */
   async clickLens(text, effect) {
+    let happened = false;
+    const waiting = Promise.resolve(effect).finally(() => { happened = true; });
+    waiting.catch(() => undefined); // thrown by the last line
     await this.lens(text);
-    let happened = !effect;
-    const waiting = effect?.then(() => { happened = true; });
     const lens = this.page.locator('.codelens-decoration a').filter({ hasText: text }).first();
-    do {
+    while (!happened) {
       await until('a lens that stays', async () => {
-        const drawn = await lens.elementHandle();
+        const drawn = await lens.elementHandle({ timeout: 1000 });
         await new Promise((resolve) => setTimeout(resolve, 300));
         return drawn.evaluate((element) => element.isConnected);
       }, 2000).catch(() => undefined); // one that tells progress never does
-      await lens.click();
-      await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, effect ? 3000 : 0))]);
-    } while (!happened);
+      if (!happened)
+        await lens.click({ timeout: 3000 }).catch(() => undefined);
+      await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 3000))]);
+    }
+    return waiting;
   }
   /** The word as drawn in a line of the editor that holds `line`. */
   word(word, line = word) {
