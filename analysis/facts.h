@@ -121,10 +121,10 @@ struct CapturedLaunch {
   std::string source; ///< for people: "the run of ./main 4096 on 2026-11-26"
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::int64_t shared_bytes = 0;                     ///< dynamic shared memory of a block
-  std::map<std::string, std::int64_t> integers;      ///< by parameter
-  std::map<std::string, double> numbers;             ///< by parameter
-  std::map<std::string, std::int64_t> extents_bytes; ///< by pointer parameter
-  /// By pointer parameter; for each type that its elements could have.
+  std::map<std::string, std::int64_t> integers;      ///< by parameter or field; 0 for a null pointer
+  std::map<std::string, double> numbers;             ///< by parameter or field
+  std::map<std::string, std::int64_t> extents_bytes; ///< by pointer
+  /// By pointer; for each type that its elements could have.
   std::map<std::string, std::map<model::Dtype, CapturedValues>> values;
 };
 

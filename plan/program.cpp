@@ -94,13 +94,9 @@ private:
     if (!shared)
       return std::unexpected(shared.error());
     launch.shared_bytes = static_cast<std::uint32_t>(*shared);
-    for (const model::Argument &argument : step.arguments) {
-      auto one =
-          std::visit([&](const auto &given) { return argument_of(given, step.kernel); }, argument);
-      if (!one)
-        return std::unexpected(one.error());
-      launch.arguments.push_back(*one);
-    }
+    for (const model::Argument &argument : step.arguments)
+      launch.arguments.push_back(
+          TRY(std::visit([&](const auto &given) { return argument_of(given, step.kernel); }, argument)));
     Kernel &kernel = program_.kernels[launch.kernel];
     kernel.shared_bytes = std::max(kernel.shared_bytes, launch.shared_bytes);
     kernel.threads = std::max(kernel.threads, static_cast<std::uint32_t>(threads));
@@ -135,7 +131,21 @@ private:
 
   Result<Step> make(const model::ModuleStep &step) { return &step; }
 
-  Result<Argument> argument_of(const model::BufferArgument &argument, const std::string &kernel) {
+  Result<Argument> argument_of(const model::StructArgument &whole, const std::string &kernel) {
+    StructArgument made{.size_bytes = static_cast<std::uint32_t>(whole.size_bytes), .fields = {}};
+    for (const model::StructArgument::Field &field : whole.fields)
+      made.fields.emplace_back(
+          static_cast<std::uint32_t>(field.offset),
+          TRY(std::visit([&](const auto &given) { return plain_of(given, kernel); }, field.value)));
+    return made;
+  }
+
+  Result<Argument> argument_of(const auto &given, const std::string &kernel) {
+    auto made = TRY(plain_of(given, kernel));
+    return std::visit([](auto &one) -> Argument { return std::move(one); }, made);
+  }
+
+  Result<PlainArgument> plain_of(const model::BufferArgument &argument, const std::string &kernel) {
     const auto place = use(argument.buffer, kernel + " is given");
     if (!place)
       return std::unexpected(place.error());
@@ -166,7 +176,7 @@ private:
     return made;
   }
 
-  Result<Argument> argument_of(const model::ScalarArgument &argument, const std::string &kernel) {
+  Result<PlainArgument> plain_of(const model::ScalarArgument &argument, const std::string &kernel) {
     const auto scalar = std::ranges::find(task_.scalars, argument.scalar, &model::Scalar::name);
     if (scalar == task_.scalars.end())
       return fail(kernel + " is given the unknown scalar " + argument.scalar);
@@ -176,18 +186,18 @@ private:
                    "the scalar " + scalar->name);
   }
 
-  Result<Argument> argument_of(const model::SizeArgument &argument, const std::string &kernel) {
+  Result<PlainArgument> plain_of(const model::SizeArgument &argument, const std::string &kernel) {
     return integer(argument.value, argument.dtype, "an argument of " + kernel);
   }
 
-  Result<Argument> argument_of(const model::ConstantArgument &argument, const std::string &kernel) {
+  Result<PlainArgument> plain_of(const model::ConstantArgument &argument, const std::string &kernel) {
     if (model::is_floating(argument.dtype))
       return NumberArgument{argument.dtype, argument.value};
     return integer(symbolic::Expression(static_cast<std::int64_t>(argument.value)), argument.dtype,
                    "a constant of " + kernel);
   }
 
-  Result<Argument> integer(const symbolic::Expression &expression, Dtype dtype,
+  Result<PlainArgument> integer(const symbolic::Expression &expression, Dtype dtype,
                            const std::string &what) {
     const auto result = expression.evaluate(sizes_);
     if (!result)

@@ -54,7 +54,13 @@ struct NumberArgument {
   std::variant<std::int64_t, double> value; ///< double for floating-point dtypes
   bool is_of_task = false;                  ///< a scalar of the task, which the fp64 reference reads as double
 };
-using Argument = std::variant<PlaceArgument, NumberArgument>;
+using PlainArgument = std::variant<PlaceArgument, NumberArgument>;
+/// A struct passed by value: the fields and their places in bytes; other bytes are zero.
+struct StructArgument {
+  std::uint32_t size_bytes = 0;
+  std::vector<std::pair<std::uint32_t, PlainArgument>> fields;
+};
+using Argument = std::variant<PlaceArgument, NumberArgument, StructArgument>;
 
 struct Launch {
   std::size_t kernel = 0; ///< index into Program::kernels

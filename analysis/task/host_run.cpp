@@ -19,6 +19,14 @@ RunValue value_in(HostInterpreter &state, const clang::Expr *expression) {
   return expression && !expression->isValueDependent() ? state.value(expression) : RunValue{};
 }
 
+/// Bytes from a pointer to the start of an allocation to its end.
+std::optional<std::int64_t> bytes_behind(HostInterpreter &state, const RunValue &pointer) {
+  if (!pointer.is(Kind::Pointer) || !pointer.is_element || pointer.integer != 0)
+    return std::nullopt;
+  const auto bytes = state.memory().read(pointer.place.part("#bytes")).as_integer();
+  return bytes && *bytes > 0 ? bytes : std::nullopt;
+}
+
 } // namespace
 
 HostMoment::HostMoment(std::unique_ptr<HostInterpreter> state, const HostLaunch &launch)
@@ -45,27 +53,28 @@ std::optional<double> HostMoment::floating(const clang::Expr *expression,
       .number();
 }
 
-std::optional<std::int64_t> HostMoment::field(const clang::Expr *expression,
-                                              const std::string &name,
-                                              const clang::FunctionDecl *function) const {
-  return ask(function,
-             [&](HostInterpreter &state) {
-               const RunValue record = value_in(state, expression);
-               return record.is(Kind::Record) ? state.memory().read(record.place.part("." + name))
-                                              : RunValue{};
-             })
-      .as_integer();
+HostMoment::Field HostMoment::field(const clang::Expr *record, const std::string &path,
+                                    const clang::FunctionDecl *function) const {
+  Field field;
+  const RunValue value = ask(function, [&](HostInterpreter &state) {
+    const RunValue whole = value_in(state, record);
+    const RunValue one = whole.is(Kind::Record) ? state.memory().read(whole.place.part(path)) : RunValue{};
+    field.bytes = bytes_behind(state, one);
+    return one;
+  });
+  field.integer = value.as_integer();
+  field.number = value.number();
+  return field;
 }
 
 std::optional<std::int64_t> HostMoment::bytes(const clang::Expr *pointer,
                                               const clang::FunctionDecl *function) const {
-  const auto bytes = ask(function, [&](HostInterpreter &state) {
-                       const RunValue start = value_in(state, pointer);
-                       return start.is(Kind::Pointer) && start.is_element && start.integer == 0
-                                  ? state.memory().read(start.place.part("#bytes"))
-                                  : RunValue{};
-                     }).as_integer();
-  return bytes && *bytes > 0 ? bytes : std::nullopt;
+  std::optional<std::int64_t> bytes;
+  ask(function, [&](HostInterpreter &state) {
+    bytes = bytes_behind(state, value_in(state, pointer));
+    return RunValue{};
+  });
+  return bytes;
 }
 
 std::optional<std::int64_t> HostMoment::integer(const clang::ValueDecl &variable,

@@ -30,9 +30,14 @@ public:
                                       const clang::FunctionDecl *function) const;
   std::optional<double> floating(const clang::Expr *expression,
                                  const clang::FunctionDecl *function) const;
-  /// A field ("x", "y", "z") of a dim3.
-  std::optional<std::int64_t> field(const clang::Expr *expression, const std::string &name,
-                                    const clang::FunctionDecl *function) const;
+  /// What a field of a struct holds, by its path: ".x", ".size.count", ".w[2]".
+  struct Field {
+    std::optional<std::int64_t> integer; ///< also 0 for a null pointer
+    std::optional<double> number;        ///< of an integer or a floating-point field
+    std::optional<std::int64_t> bytes;   ///< of the memory behind a pointer in its allocation
+  };
+  Field field(const clang::Expr *record, const std::string &path,
+              const clang::FunctionDecl *function) const;
   /// Bytes behind a pointer in its allocation.
   std::optional<std::int64_t> bytes(const clang::Expr *pointer,
                                     const clang::FunctionDecl *function) const;

@@ -112,6 +112,11 @@ private:
           const auto root = all.roots.find(name);
           return root != all.roots.end() && root->second.value && *root->second.value <= 0;
         });
+    if (has_bound_fields(all.step)) // they belong to the sizes of the program's run
+      std::erase_if(symbols, [&](const std::string &name) {
+        const auto root = all.roots.find(name);
+        return root != all.roots.end() && root->second.value;
+      });
     for (const auto &[name, value] : spec_.sizes)
       symbols.insert(name);
     return draft_launch(program_, launch, &symbols, fixed_);
@@ -130,9 +135,10 @@ private:
     use(draft_.step.shared_bytes);
     for (const auto &[name, expression] : draft_.integers)
       use(expression);
-    for (const model::Argument &argument : draft_.step.arguments)
-      if (const auto *buffer = std::get_if<model::BufferArgument>(&argument))
-        use(buffer->offset);
+    for_each_plain(draft_.step.arguments, [&](const auto &argument) {
+      if constexpr (requires { argument.offset; })
+        use(argument.offset);
+    });
     for (const DraftBuffer &buffer : draft_.buffers)
       if (buffer.extent)
         use(buffer.extent->expression());
@@ -291,8 +297,8 @@ private:
     const bool is_written_in_text = std::ranges::any_of(facts_.accesses, [&](const Access &access) {
       return access.is_write && std::ranges::find(draft.parameters, access.buffer) != draft.parameters.end();
     });
-    if (!use.is_written && is_written_in_text)
-      return Direction::InOut; // through a pointer of another type: where is not known
+    if (!use.is_written && (is_written_in_text || (draft.is_of_field && !draft.is_const)))
+      return Direction::InOut; // through another pointer: where is not known
     if (!use.is_written && !(escaped && !is_const))
       return Direction::In;
     const bool needs_fill =
@@ -411,7 +417,14 @@ private:
     task.tolerance = spec_.tolerance ? *spec_.tolerance : tolerance_of(task, measured_->ranges);
     const bool has_floats = std::ranges::any_of(
         task.buffers, [](const model::Buffer &buffer) { return model::is_floating(buffer.dtype); });
-    if (auto text = has_floats ? double_precision(slice_) : std::nullopt) {
+    // In double precision the fields of a struct have other places.
+    const bool has_float_fields = std::ranges::any_of(draft_.step.arguments, [](const auto &argument) {
+      const auto *whole = std::get_if<model::StructArgument>(&argument);
+      return whole && std::ranges::any_of(whole->fields, [](const auto &field) {
+        return std::holds_alternative<model::ScalarArgument>(field.value);
+      });
+    });
+    if (auto text = has_floats && !has_float_fields ? double_precision(slice_) : std::nullopt) {
       task.reference_fp64 = task.reference;
       task.reference_fp64->source = std::move(*text);
       for (model::Step &step : task.reference_fp64->steps)
@@ -468,7 +481,8 @@ InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &k
   merge(above.spec, spec);
   InferredTask result = Inference(program, kernel, facts, slice, above.spec).run();
   if (auto &captured = above.spec.captured;
-      captured && (!result.inferred || !is_launched_as(result.task, *captured))) {
+      captured && (!result.inferred || !is_launched_as(result.task, *captured) ||
+                   has_bound_fields(std::get<model::LaunchStep>(result.task.reference.steps.back())))) {
     InferredTask of_run = Inference(program, kernel, facts, slice, above.spec).run(/*launch_of_run=*/true);
     if (of_run.inferred) {
       result = std::move(of_run);

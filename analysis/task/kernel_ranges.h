@@ -27,7 +27,7 @@ namespace warpwright::analysis {
 /// A launch at one binding of the sizes.
 struct BoundLaunch {
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  std::map<std::string, std::int64_t> scalars; ///< integer parameters by name
+  std::map<std::string, std::int64_t> scalars; ///< integer parameters, and fields of structs, by name
 };
 
 /// `value = coefficient * load from buffer + [rest]`.

@@ -2,6 +2,7 @@
 // Thread: the unit's thread.
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/infer_task.h"
+#include "analysis/task/struct_fields.h"
 
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/PrettyPrinter.h>
@@ -40,6 +41,74 @@ bool names_unknown(clang::QualType type) {
 
 std::set<std::string> symbols_of(const HostValue &value) { return value.expression().symbols(); }
 
+const model::SizeArgument kNullPointer{0, model::Dtype::UInt64};
+
+std::string no_struct(const clang::ParmVarDecl &parameter) {
+  return "The parameter " + parameter.getNameAsString() + " has the type " +
+         parameter.getType().getAsString() +
+         ", which a task cannot hold: can the kernel take its members as pointers and numbers?";
+}
+
+/// Drafts the fields of structs.
+class FieldDrafter {
+public:
+  FieldDrafter(const clang::ASTContext &context, LaunchDraft &draft)
+      : context_(context), draft_(draft) {}
+
+  model::StructArgument empty_struct(const clang::ParmVarDecl &parameter) const {
+    return {.size_bytes = context_.getTypeSizeInChars(parameter.getType()).getQuantity(), .fields = {}};
+  }
+
+  /// A field that is not known becomes a name that needs a value, memory that needs an extent, or a
+  /// typical number.
+  void add(model::StructArgument &whole, const StructField &field, const HostMoment::Field &known) {
+    const auto put = [&](auto value) { whole.fields.push_back({field.offset, std::move(value)}); };
+    const auto element = element_of(context_, field.type->isPointerType() ? field.type->getPointeeType() : field.type);
+    if (field.type->isPointerType() && known.integer == 0) {
+      put(kNullPointer);
+    } else if (field.type->isPointerType()) {
+      if (!element)
+        draft_.missing.push_back({field.name + ".type", "What does " + field.name + " hold?"});
+      draft_.buffers.push_back({.name = field.name,
+                                .root = field.name,
+                                .dtype = element ? std::optional(element->first) : std::nullopt,
+                                .lanes = element ? element->second : 1,
+                                .parameters = {field.name},
+                                .extent = {},
+                                .bytes_in_run = known.bytes,
+                                .fill = {},
+                                .is_of_field = true,
+                                .is_const = field.type->getPointeeType().isConstQualified()});
+      put(model::BufferArgument{field.name, {}});
+    } else if (field.type->isIntegralOrEnumerationType()) {
+      put(model::SizeArgument{integer(field.name, known.integer),
+                              element ? element->first : model::Dtype::Int32});
+    } else {
+      if (!known.number)
+        draft_.assumptions.push_back(field.name + " is " + std::to_string(kUnknownScalar) +
+                                     ", as the file does not say");
+      draft_.scalars.push_back({field.name, element ? element->first : model::Dtype::Float32,
+                                known.number.value_or(kUnknownScalar)});
+      put(model::ScalarArgument{field.name});
+    }
+  }
+
+private:
+  symbolic::Expression integer(const std::string &name, std::optional<std::int64_t> known) {
+    symbolic::Expression value = known ? symbolic::Expression(*known) : make_symbol(name).expression();
+    if (!known) {
+      draft_.roots[name] = {name, std::nullopt};
+      draft_.roots_of["arguments"].insert(name);
+      draft_.roots_of["direct"].insert(name);
+    }
+    draft_.integers[name] = value;
+    return value;
+  }
+
+  const clang::ASTContext &context_;
+  LaunchDraft &draft_;
+};
+
 class Drafter {
 public:
   Drafter(const HostProgram &program, const HostLaunch &launch,
@@ -57,7 +126,7 @@ public:
       argument(*launch_.callee->getParamDecl(i), launch_.call->getArg(i));
     for (DraftBuffer &buffer : draft_.buffers)
       allocation(buffer);
-    draft_.roots = resolver_.roots();
+    draft_.roots.insert(resolver_.roots().begin(), resolver_.roots().end());
     draft_.assumptions = resolver_.assumptions();
     if (moment_)
       draft_.assumptions.insert(draft_.assumptions.end(), program_.run().assumptions().begin(),
@@ -101,7 +170,7 @@ private:
     std::array<HostValue, 3> shape{make_value(1), make_value(1), make_value(1)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const auto in_run =
-          moment_->field(expression, std::string(1, "xyz"[axis]), launch_.enclosing);
+          moment_->field(expression, std::string(".") + "xyz"[axis], launch_.enclosing).integer;
       const auto known = agreed(value ? std::optional((*value)[axis]) : std::nullopt, in_run);
       if (!known)
         return std::nullopt;
@@ -157,9 +226,7 @@ private:
       return miss(name, "What value does the parameter " + name + " have?");
     }
     if (!dtype || dtype->second != 1)
-      return miss(name, "The parameter " + name + " has the type " + type.getAsString() +
-                            ", which a task cannot hold: can the kernel take its members as "
-                            "pointers and numbers?");
+      return structure(parameter, argument);
     auto value = moment_ ? moment_->floating(argument, launch_.enclosing) : std::nullopt;
     if (!value)
       value = resolver_.floating(argument, frame_);
@@ -170,8 +237,27 @@ private:
     draft_.step.arguments.push_back(model::ScalarArgument{name});
   }
 
+  void structure(const clang::ParmVarDecl &parameter, const clang::Expr *argument) {
+    const auto fields = struct_fields(program_.unit().context(), parameter);
+    if (!fields)
+      return miss(parameter.getNameAsString(), no_struct(parameter));
+    FieldDrafter drafter(program_.unit().context(), draft_);
+    model::StructArgument whole = drafter.empty_struct(parameter);
+    for (const StructField &field : *fields) {
+      const HostMoment::Field known =
+          moment_ ? moment_->field(argument, field.path, launch_.enclosing) : HostMoment::Field{};
+      drafter.add(whole, field, known);
+    }
+    draft_.step.arguments.emplace_back(std::move(whole));
+  }
+
   void pointer(const clang::ParmVarDecl &parameter, const clang::Expr *argument) {
     const std::string name = parameter.getNameAsString();
+    if (argument->isNullPointerConstant(program_.unit().context(),
+                                        clang::Expr::NPC_ValueDependentIsNotNull)) {
+      draft_.step.arguments.push_back(kNullPointer);
+      return;
+    }
     const clang::QualType pointee =
         parameter.getType()->isPointerType()
             ? parameter.getType()->getPointeeType()
@@ -355,6 +441,15 @@ std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &
   return std::pair(*dtype, count);
 }
 
+bool has_bound_fields(const model::LaunchStep &step) {
+  return std::ranges::any_of(step.arguments, [](const model::Argument &argument) {
+    const auto *whole = std::get_if<model::StructArgument>(&argument);
+    return whole && std::ranges::any_of(whole->fields, [](const auto &field) {
+      return !std::holds_alternative<model::ScalarArgument>(field.value);
+    });
+  });
+}
+
 LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
                          const std::set<std::string> *symbols, const std::set<std::string> &fixed) {
   return Drafter(program, launch, symbols, fixed).run();
@@ -412,13 +507,51 @@ LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &k
       draft.scalars.push_back({name, element ? element->first : model::Dtype::Float32,
                                given == spec.scalars.end() ? kUnknownScalar : given->second});
       draft.step.arguments.push_back(model::ScalarArgument{name});
+    } else if (const auto fields = struct_fields(unit.context(), *parameter)) {
+      FieldDrafter drafter(unit.context(), draft);
+      model::StructArgument whole = drafter.empty_struct(*parameter);
+      for (const StructField &field : *fields)
+        drafter.add(whole, field, {});
+      draft.step.arguments.emplace_back(std::move(whole));
     } else {
-      draft.missing.push_back({name, "What value does " + name + " have? Its type " +
-                                         type.getAsString() + " is none that a task can hold."});
+      draft.missing.push_back({name, no_struct(*parameter)});
     }
   }
   return draft;
 }
+
+namespace {
+
+/// Replaces the name of a parameter or field by its value.
+void give_integer(LaunchDraft &draft, const std::string &name, std::int64_t value) {
+  for_each_plain(draft.step.arguments, [&](auto &argument) {
+    if constexpr (requires { argument.value.symbols(); })
+      if (argument.value.symbols() == std::set{name})
+        argument.value = value;
+  });
+  if (draft.roots.erase(name) > 0)
+    draft.integers[name] = value;
+}
+
+/// Replaces the memory behind a pointer by nothing.
+void make_null(LaunchDraft &draft, const std::string &name) {
+  if (std::erase_if(draft.buffers, [&](const DraftBuffer &buffer) { return buffer.name == name; }) == 0)
+    return;
+  const auto null = [&](auto &argument) {
+    const auto *buffer = std::get_if<model::BufferArgument>(&argument);
+    if (buffer && buffer->buffer == name)
+      argument = kNullPointer;
+  };
+  for (model::Argument &argument : draft.step.arguments)
+    if (auto *whole = std::get_if<model::StructArgument>(&argument))
+      for (auto &field : whole->fields)
+        null(field.value);
+    else
+      null(argument);
+  std::erase_if(draft.missing, [&](const MissingFact &fact) { return fact.name == name + ".type"; });
+}
+
+} // namespace
 
 LaunchDraft draft_from_run(const ParsedUnit &unit, const clang::FunctionDecl &kernel, Spec spec) {
   const CapturedLaunch &run = *spec.captured;
@@ -430,14 +563,10 @@ LaunchDraft draft_from_run(const ParsedUnit &unit, const clang::FunctionDecl &ke
   launch.shared_bytes = run.shared_bytes;
   spec.launch = launch;
   LaunchDraft draft = draft_from_spec(unit, kernel, spec);
-  for (std::size_t i = 0; i < draft.step.arguments.size(); ++i) {
-    auto *size = std::get_if<model::SizeArgument>(&draft.step.arguments[i]);
-    const std::string name = kernel.getParamDecl(static_cast<unsigned>(i))->getNameAsString();
-    if (const auto value = run.integers.find(name); size && value != run.integers.end()) {
-      size->value = value->second;
-      draft.integers[name] = value->second;
-      draft.roots.erase(name);
-    }
+  for (const auto &[name, value] : run.integers) {
+    give_integer(draft, name, value);
+    if (value == 0)
+      make_null(draft, name);
   }
   draft.assumptions.push_back("the launch is that of " + run.source + "; other sizes are not checked");
   return draft;
@@ -502,14 +631,14 @@ Result<void> check_names(const model::LaunchStep &step, const model::Task &task)
     for (const symbolic::Expression &expression : *shape)
       problem = problem.empty() ? check(expression) : problem;
   problem = problem.empty() ? check(step.shared_bytes) : problem;
-  for (const model::Argument &argument : step.arguments)
-    if (const auto *size = std::get_if<model::SizeArgument>(&argument))
-      problem = problem.empty() ? check(size->value) : problem;
-    else if (const auto *buffer = std::get_if<model::BufferArgument>(&argument);
-             buffer && std::ranges::none_of(task.buffers, [&](const auto &known) {
-               return known.name == buffer->buffer;
-             }))
-      problem = buffer->buffer + " is no buffer of the task";
+  for_each_plain(step.arguments, [&](const auto &argument) {
+    using Kind = std::remove_cvref_t<decltype(argument)>;
+    if constexpr (std::is_same_v<Kind, model::SizeArgument>)
+      problem = problem.empty() ? check(argument.value) : problem;
+    else if constexpr (std::is_same_v<Kind, model::BufferArgument>)
+      if (std::ranges::find(task.buffers, argument.buffer, &model::Buffer::name) == task.buffers.end())
+        problem = argument.buffer + " is no buffer of the task";
+  });
   return problem.empty() ? Result<void>() : fail(problem);
 }
 

@@ -26,6 +26,8 @@ struct DraftBuffer {
   std::optional<HostValue> extent; ///< number of dtype elements, from the allocation
   std::optional<std::int64_t> bytes_in_run; ///< of the allocation in the imagined run
   std::optional<int> fill;         ///< byte of a cudaMemset of the whole buffer before the launch
+  bool is_of_field = false;        ///< behind a pointer in a struct
+  bool is_const = false;           ///< of a field: a pointer to const
 };
 
 struct LaunchDraft {
@@ -33,7 +35,7 @@ struct LaunchDraft {
   model::LaunchStep step;
   std::vector<DraftBuffer> buffers;
   std::vector<model::Scalar> scalars;
-  std::map<std::string, symbolic::Expression> integers; ///< integer parameters by name
+  std::map<std::string, symbolic::Expression> integers; ///< integer parameters and fields by name
   std::map<std::string, std::set<std::string>>
       roots_of; ///< "arguments", "direct", "grid", "block", "extents" -> roots
   std::map<std::string, HostRoot> roots;
@@ -45,6 +47,10 @@ struct LaunchDraft {
 /// @param fixed macros and constants that device code uses too
 LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
                          const std::set<std::string> *symbols, const std::set<std::string> &fixed);
+
+/// Whether the structs of a launch have integers or pointers. Nothing tells how these follow from
+/// the sizes of the task.
+bool has_bound_fields(const model::LaunchStep &step);
 
 /// For files without a launch: the launch from the spec, with the parameters' own names.
 LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &kernel,

@@ -4,6 +4,7 @@
 #include "support/budget.h"
 #include "analysis/task/host_program.h"
 #include "analysis/task/range_interpreter.h"
+#include "analysis/task/struct_fields.h"
 #include "support/model/dtype.h"
 #include "support/text.h"
 
@@ -159,6 +160,13 @@ RangeValue RangeInterpreter::load(const clang::Expr *lvalue) {
   }
   RangeValue value;
   value.range = range_of_type(context_, lvalue->getType());
+  if (const std::string field = struct_field_name(lvalue); !field.empty()) {
+    if (const auto known = launch_.scalars.find(field); known != launch_.scalars.end())
+      value.range = symbolic::Interval::of(known->second);
+    if (lvalue->getType()->isPointerType())
+      value.pointer = PointerRange{.buffer = field};
+    return value;
+  }
   if (lvalue->getType()->isArrayType() || lvalue->isPRValue()) {
     value.pointer = lvalue->getType()->isArrayType() ? place(lvalue) : std::nullopt;
     if (lvalue->isPRValue())

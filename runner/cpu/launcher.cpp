@@ -70,7 +70,7 @@ DeviceResult<void> pack(const LaunchOperation &operation, const std::vector<std:
                                    std::to_string(argument.size_bytes) + " bytes, the parameter " +
                                    std::to_string(sizes[i]));
     const std::size_t offset = packed.size();
-    packed.resize(offset + 16);
+    packed.resize(offset + (argument.bytes.size() + 15) / 16 * 16);
     std::memcpy(packed.data() + offset, argument.bytes.data(), argument.size_bytes);
   }
   return {};

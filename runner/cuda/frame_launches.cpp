@@ -21,13 +21,12 @@ void FrameLaunches::patch(void *at, Address address) {
 }
 
 void FrameLaunches::add(CUfunction function, const LaunchOperation &launch) {
-  for (ArgumentValue &argument : groups_.back().launches.add(function, launch).arguments) {
-    Address address = 0;
-    if (!argument.is_address)
-      continue;
-    std::memcpy(&address, argument.bytes.data(), sizeof address);
-    patch(argument.bytes.data(), address);
-  }
+  for (ArgumentValue &argument : groups_.back().launches.add(function, launch).arguments)
+    for (const std::uint32_t at : argument.addresses) {
+      Address address = 0;
+      std::memcpy(&address, argument.bytes.data() + at, sizeof address);
+      patch(argument.bytes.data() + at, address);
+    }
 }
 
 void FrameLaunches::add(const FillOperation &fill) {

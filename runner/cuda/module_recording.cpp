@@ -46,12 +46,7 @@ Address moved(const std::vector<Moved> &places, Address address) {
 
 LaunchOperation moved(const std::vector<Moved> &places, LaunchOperation launch) {
   for (ArgumentValue &argument : launch.arguments)
-    if (argument.is_address) {
-      Address address = 0;
-      std::memcpy(&address, argument.bytes.data(), sizeof address);
-      address = moved(places, address);
-      std::memcpy(argument.bytes.data(), &address, sizeof address);
-    }
+    argument.move_addresses([&](Address address) { return moved(places, address); });
   return launch;
 }
 

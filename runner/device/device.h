@@ -76,18 +76,27 @@ inline constexpr std::uint32_t kTensorMapBytes = 128; ///< of a CUtensorMap
 /// One kernel argument by value, little-endian as the kernel's parameter stores it; pointers are 8
 /// bytes.
 struct ArgumentValue {
-  std::array<unsigned char, 8> bytes{};
-  std::uint32_t size_bytes = 0;
-  bool is_address = false; ///< whether it is an address in a buffer; set by bind_plan()
+  std::vector<unsigned char> bytes;
+  std::uint32_t size_bytes = 0; ///< of the parameter
+  std::vector<std::uint32_t> addresses; ///< places in `bytes` of addresses in buffers; set by bind_plan()
   /// Set: the parameter is a CUtensorMap of the memory at the address, encoded when the launch starts.
   std::shared_ptr<const plan::TensorMap> map = nullptr;
   template <class T>
   static ArgumentValue of(T value) {
-    static_assert(sizeof(T) <= 8);
     ArgumentValue argument;
+    argument.bytes.resize(sizeof(T));
     std::memcpy(argument.bytes.data(), &value, sizeof(T));
     argument.size_bytes = sizeof(T);
     return argument;
+  }
+  /// Writes what `moved` gives for each address in a buffer.
+  template <class Moved> void move_addresses(const Moved &moved) {
+    for (const std::uint32_t at : addresses) {
+      Address address = 0;
+      std::memcpy(&address, bytes.data() + at, sizeof address);
+      address = moved(address);
+      std::memcpy(bytes.data() + at, &address, sizeof address);
+    }
   }
   bool operator==(const ArgumentValue &) const = default;
 };

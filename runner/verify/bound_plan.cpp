@@ -4,6 +4,8 @@
 #include "runner/verify/element_math.h"
 #include "runner/verify/torch_operations.h"
 
+#include <algorithm>
+
 namespace warpwright::runner {
 namespace {
 
@@ -35,8 +37,37 @@ ArgumentValue packed(const plan::NumberArgument &argument, bool promote) {
     return floating(*number, argument.dtype, promote && argument.is_of_task);
   ArgumentValue value = ArgumentValue::of(std::get<std::int64_t>(argument.value));
   value.size_bytes = static_cast<std::uint32_t>(model::size_bytes(argument.dtype));
-  std::fill(value.bytes.begin() + value.size_bytes, value.bytes.end(), 0);
+  value.bytes.resize(value.size_bytes);
   return value;
+}
+
+ArgumentValue address_of(const plan::PlaceArgument &at, const BoundBuffer &buffer) {
+  ArgumentValue address = ArgumentValue::of(
+      buffer.address + static_cast<std::uint64_t>(at.offset) * model::size_bytes(buffer.dtype));
+  address.addresses = {0};
+  if (at.map) {
+    address.map = std::make_shared<const plan::TensorMap>(*at.map);
+    address.size_bytes = kTensorMapBytes;
+  }
+  return address;
+}
+
+/// @param plain gives the value of an argument that is not a struct
+ArgumentValue value_of(const auto &argument, const auto &plain) {
+  if constexpr (requires { argument.fields; }) {
+    ArgumentValue whole{.bytes = std::vector<unsigned char>(argument.size_bytes),
+                        .size_bytes = argument.size_bytes,
+                        .addresses = {}};
+    for (const auto &[offset, field] : argument.fields) {
+      const ArgumentValue value = std::visit(plain, field);
+      std::ranges::copy(value.bytes, whole.bytes.begin() + offset);
+      for (const std::uint32_t at : value.addresses)
+        whole.addresses.push_back(offset + at);
+    }
+    return whole;
+  } else {
+    return plain(argument);
+  }
 }
 
 CompileRequest request_of(const model::Plan &plan) {
@@ -69,6 +100,12 @@ bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Ta
   const auto bound = [&](std::size_t place) -> const BoundBuffer & {
     return buffers.at(program->places[place].name);
   };
+  const auto plain = [&](const auto &argument) {
+    if constexpr (requires { argument.place; })
+      return address_of(argument, bound(argument.place));
+    else
+      return packed(argument, promote);
+  };
   const auto launch = [&](const plan::Launch &step) -> Operation {
     LaunchOperation operation{.program = compiled.program.get(),
                               .kernel = step.kernel,
@@ -79,20 +116,8 @@ bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Ta
                               .cooperative = step.cooperative,
                               .overlapped = step.overlapped};
     for (const plan::Argument &argument : step.arguments)
-      if (const auto *at = std::get_if<plan::PlaceArgument>(&argument)) {
-        const BoundBuffer &buffer = bound(at->place);
-        ArgumentValue address =
-            ArgumentValue::of(buffer.address + static_cast<std::uint64_t>(at->offset) *
-                                                   model::size_bytes(buffer.dtype));
-        address.is_address = true;
-        if (at->map) {
-          address.map = std::make_shared<const plan::TensorMap>(*at->map);
-          address.size_bytes = kTensorMapBytes;
-        }
-        operation.arguments.push_back(address);
-      } else {
-        operation.arguments.push_back(packed(std::get<plan::NumberArgument>(argument), promote));
-      }
+      operation.arguments.push_back(
+          std::visit([&](const auto &one) { return value_of(one, plain); }, argument));
     return operation;
   };
   std::vector<Operation> operations;

@@ -178,6 +178,8 @@ private:
              std::to_string(map->driver_swizzle()) + ")";
     return address;
   }
+  /// Plans of modules pass no structs (support/model/check_plan.cpp).
+  static std::string argument_text(const plan::StructArgument &) { return {}; }
   static std::string argument_text(const plan::NumberArgument &argument) {
     const auto *real = std::get_if<double>(&argument.value);
     return "static_cast<" + c_type(argument.dtype) + ">(" +

@@ -106,6 +106,9 @@ private:
     return "(\"buffer\", " + place + ")";
   }
 
+  /// Plans of modules pass no structs (support/model/check_plan.cpp).
+  static std::string text_of(const plan::StructArgument &) { return {}; }
+
   static std::string text_of(const plan::NumberArgument &argument) {
     const auto *real = std::get_if<double>(&argument.value);
     return "(" + python_text(model::name(argument.dtype)) + ", " +

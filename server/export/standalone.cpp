@@ -37,7 +37,7 @@ bool is_plain(const plan::Argument &argument) {
   if (const auto *place = std::get_if<plan::PlaceArgument>(&argument))
     return !place->map;
   const auto *number = std::get_if<plan::NumberArgument>(&argument);
-  return !number || number->dtype == model::Dtype::Int32;
+  return number && number->dtype == model::Dtype::Int32;
 }
 
 /// The reason why the standalone launcher cannot run the program; empty when it can.

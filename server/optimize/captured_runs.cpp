@@ -1,5 +1,6 @@
 #include "server/optimize/captured_runs.h"
 
+#include "analysis/task/struct_fields.h"
 #include "runner/capture/files/kernel_names.h"
 #include "support/words.h"
 
@@ -67,20 +68,31 @@ bool fits(const capture::Launch &launch, const clang::FunctionDecl &kernel) {
   return true;
 }
 
-/// The elements of each pointer parameter before the launch, as far as they were seen.
+/// The fields of a struct parameter, or the parameter itself.
+std::vector<analysis::StructField> parts_of(const clang::ParmVarDecl &parameter) {
+  if (parameter.getType()->isDependentType() || parameter.getType()->isIncompleteType())
+    return {};
+  if (auto fields = analysis::struct_fields(parameter.getASTContext(), parameter))
+    return *std::move(fields);
+  return {{parameter.getNameAsString(), "", parameter.getType(), 0}};
+}
+
+/// The elements behind each pointer before the launch, as far as they were seen.
 auto values_of(const std::vector<capture::SeenBuffer> &buffers, const capture::Launch &launch,
                const clang::FunctionDecl &kernel) {
   using enum model::Distribution::Kind;
   decltype(analysis::CapturedLaunch::values) values;
   for (const capture::SeenBuffer &buffer : buffers) {
     if (buffer.launch.kernel != launch.kernel || buffer.launch.grid != launch.grid ||
-        buffer.launch.block != launch.block || buffer.at != 0 ||
-        buffer.parameter >= kernel.getNumParams())
+        buffer.launch.block != launch.block || buffer.parameter >= kernel.getNumParams())
       continue;
-    const auto *parameter = kernel.getParamDecl(static_cast<unsigned>(buffer.parameter));
+    const auto parts = parts_of(*kernel.getParamDecl(static_cast<unsigned>(buffer.parameter)));
+    const auto part = std::ranges::find(parts, static_cast<std::int64_t>(buffer.at), &analysis::StructField::offset);
+    if (part == parts.end() || !part->type->isPointerType())
+      continue;
     for (const auto &[type, seen] : buffer.types)
-      if (const auto dtype = model::dtype_from_name(type); dtype && parameter->getType()->isPointerType())
-        values[parameter->getNameAsString()][*dtype] = {.kind = seen.order == "sorted"        ? Sorted
+      if (const auto dtype = model::dtype_from_name(type))
+        values[part->name][*dtype] = {.kind = seen.order == "sorted"        ? Sorted
                                                                 : seen.order == "permutation" ? Permutation
                                                                                               : Quantiles,
                                                         .quantiles = seen.quantiles};
@@ -142,18 +154,25 @@ std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,
   std::ranges::copy(launch.block, found.block.begin());
   found.shared_bytes = launch.shared_bytes;
   for (unsigned i = 0; i < kernel.getNumParams(); ++i) {
-    const clang::ParmVarDecl &parameter = *kernel.getParamDecl(i);
-    const clang::QualType type = parameter.getType();
-    const capture::Parameter &value = (*launch.parameters)[i];
-    const std::string name = parameter.getNameAsString();
-    if (type->isPointerType() && value.pointers.size() == 1)
-      found.extents_bytes[name] =
-          static_cast<std::int64_t>(extent_of(value.pointers.front(), launch));
-    else if (type->isIntegralOrEnumerationType())
-      found.integers[name] = capture::integer_of(value.bytes, type->isSignedIntegerOrEnumerationType());
-    else if (type->isRealFloatingType() &&
-             (value.bytes.size() == sizeof(float) || value.bytes.size() == sizeof(double)))
-      found.numbers[name] = capture::real_of(value.bytes);
+    const capture::Parameter &given = (*launch.parameters)[i];
+    for (const analysis::StructField &part : parts_of(*kernel.getParamDecl(i))) {
+      const auto at = static_cast<std::uint32_t>(part.offset);
+      const auto pointer = std::ranges::find(given.pointers, at, &capture::Pointer::at);
+      const std::string bytes = given.bytes.substr(
+          at, static_cast<std::size_t>(
+                  kernel.getASTContext().getTypeSizeInChars(part.type).getQuantity()));
+      const bool is_null = std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
+      if (pointer != given.pointers.end())
+        found.extents_bytes[part.name] = static_cast<std::int64_t>(extent_of(*pointer, launch));
+      else if (part.type->isPointerType() && is_null)
+        found.integers[part.name] = 0;
+      else if (part.type->isIntegralOrEnumerationType())
+        found.integers[part.name] =
+            capture::integer_of(bytes, part.type->isSignedIntegerOrEnumerationType());
+      else if (part.type->isRealFloatingType() &&
+               (bytes.size() == sizeof(float) || bytes.size() == sizeof(double)))
+        found.numbers[part.name] = capture::real_of(bytes);
+    }
   }
   found.values = values_of(run.buffers, launch, kernel);
   return found;

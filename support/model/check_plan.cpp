@@ -155,6 +155,40 @@ private:
   }
 
   Result<void> check_argument(const Argument &argument, const std::string &where) {
+    if (const auto *whole = std::get_if<StructArgument>(&argument))
+      return check_struct(*whole, where);
+    return check_plain(argument, where);
+  }
+
+  std::int64_t bytes_of(const PlainArgument &value) const {
+    const auto width = [](Dtype dtype) { return static_cast<std::int64_t>(size_bytes(dtype)); };
+    if (const auto *size = std::get_if<SizeArgument>(&value))
+      return width(size->dtype);
+    if (const auto *constant = std::get_if<ConstantArgument>(&value))
+      return width(constant->dtype);
+    if (const auto *scalar = std::get_if<ScalarArgument>(&value))
+      for (const Scalar &candidate : task_.scalars)
+        if (candidate.name == scalar->scalar)
+          return width(candidate.dtype);
+    return 8; // an address
+  }
+
+  Result<void> check_struct(const StructArgument &whole, const std::string &where) {
+    if (task_.module)
+      return fail(where + ": plans of modules pass no structs", "Pass addresses and numbers");
+    for (const StructArgument::Field &field : whole.fields) {
+      const std::string place = where + ".fields at " + std::to_string(field.offset);
+      TRY(std::visit([&](const auto &value) { return check_plain(value, place); }, field.value));
+      if (const auto *buffer = std::get_if<BufferArgument>(&field.value); buffer && buffer->map)
+        return fail(place + ": a tensor map is an argument of its own", "Pass the map beside the struct");
+      if (field.offset + bytes_of(field.value) > whole.size_bytes)
+        return fail(place + ": the field ends behind the struct of " + std::to_string(whole.size_bytes) + " bytes",
+                    "Give struct_bytes as sizeof has it");
+    }
+    return {};
+  }
+
+  Result<void> check_plain(const Argument &argument, const std::string &where) {
     if (const auto *buffer = std::get_if<BufferArgument>(&argument)) {
       auto extent = TRY(extent_of(buffer->buffer, where + ".buffer"));
       const auto offset = TRY(bounded(buffer->offset, task_.sizes, 0, extent, where + ".offset"));

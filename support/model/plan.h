@@ -51,7 +51,21 @@ struct ConstantArgument {
   Dtype dtype = Dtype::Float32;
   bool operator==(const ConstantArgument &) const = default;
 };
-using Argument = std::variant<BufferArgument, ScalarArgument, SizeArgument, ConstantArgument>;
+using PlainArgument = std::variant<BufferArgument, ScalarArgument, SizeArgument, ConstantArgument>;
+/// Kernel argument: a struct passed by value, of addresses and numbers at their places. All other
+/// bytes are zero.
+struct StructArgument {
+  struct Field {
+    std::int64_t offset = 0; ///< bytes from the start of the struct
+    PlainArgument value;     ///< without a map
+    bool operator==(const Field &) const = default;
+  };
+  std::int64_t size_bytes = 1;
+  std::vector<Field> fields;
+  bool operator==(const StructArgument &) const = default;
+};
+using Argument = std::variant<BufferArgument, ScalarArgument, SizeArgument, ConstantArgument, StructArgument>;
+
 
 struct LaunchStep {
   std::string kernel; ///< C++ name expression: "saxpy", "reduce<float, 256>", "ns::k"
@@ -119,6 +133,20 @@ struct ModuleStep {
       {}; ///< beside `source`, by name: an export's plan file
   bool operator==(const ModuleStep &) const = default;
 };
+
+/// Calls `visit` with each argument that is not a struct, and with each field of the structs.
+template <class Arguments, class Visit> void for_each_plain(Arguments &arguments, const Visit &visit) {
+  for (auto &argument : arguments)
+    std::visit(
+        [&](auto &one) {
+          if constexpr (requires { one.fields; })
+            for (auto &field : one.fields)
+              std::visit(visit, field.value);
+          else
+            visit(one);
+        },
+        argument);
+}
 
 using Step = std::variant<LaunchStep, FillStep, AtenStep, ModuleStep>;
 

@@ -36,6 +36,15 @@ json texts_of(const std::vector<symbolic::Expression> &values) {
 }
 
 json argument_json(const Argument &argument) {
+  if (const auto *whole = std::get_if<StructArgument>(&argument)) {
+    json fields = json::array();
+    for (const StructArgument::Field &field : whole->fields) {
+      json document = std::visit([](const auto &value) { return argument_json(value); }, field.value);
+      document["at"] = field.offset;
+      fields.push_back(std::move(document));
+    }
+    return {{"struct_bytes", whole->size_bytes}, {"fields", std::move(fields)}};
+  }
   if (const auto *buffer = std::get_if<BufferArgument>(&argument)) {
     json document = {{"buffer", buffer->buffer}, {"offset", buffer->offset.text()}};
     if (const auto &map = buffer->map)
@@ -68,7 +77,7 @@ Result<TensorMap> map_from(const json &document, const std::string &where) {
   return map;
 }
 
-Result<Argument> argument_from(const json &document, const std::string &where) {
+Result<PlainArgument> plain_argument_from(const json &document, const std::string &where) {
   const bool has_dtype = document.contains("dtype");
   const auto dtype = [&](Dtype absent) {
     return has_dtype ? *dtype_from_name(document["dtype"].get<std::string>()) : absent;
@@ -79,7 +88,7 @@ Result<Argument> argument_from(const json &document, const std::string &where) {
   if (alternatives != 1 || (is_of_buffer && !document.contains("buffer")) ||
       (has_dtype && !document.contains("size") && !document.contains("constant")))
     return fail(where + ": an argument is one of {buffer, offset, map}, {scalar}, {size, dtype}, "
-                        "{constant, dtype}",
+                        "{constant, dtype}, {struct_bytes, fields}",
                 "Found " + document.dump());
   if (document.contains("buffer")) {
     BufferArgument argument{document["buffer"], TRY(expression(document, "offset", where))};
@@ -97,6 +106,19 @@ Result<Argument> argument_from(const json &document, const std::string &where) {
                     document["dtype"].get<std::string>(),
                 "Use {constant, dtype} for floating-point literals");
   return SizeArgument{value, dtype(Dtype::Int32)};
+}
+
+Result<Argument> argument_from(const json &document, const std::string &where) {
+  if (document.contains("at"))
+    return fail(where + ".at: only fields of a struct have a place");
+  if (!document.contains("struct_bytes")) {
+    auto plain = TRY(plain_argument_from(document, where));
+    return std::visit([](auto &value) -> Argument { return std::move(value); }, plain);
+  }
+  StructArgument whole{.size_bytes = document["struct_bytes"], .fields = {}};
+  for (const json &field : document.value("fields", json::array()))
+    whole.fields.push_back({field.value("at", std::int64_t{0}), TRY(plain_argument_from(field, where + ".fields"))});
+  return whole;
 }
 
 json module_json(const ModuleStep &step) {

@@ -139,6 +139,56 @@ TEST_CASE("functions, structs, containers and pointers are followed") {
   CHECK(size_of("", "int n = 0; auto add = [&](int by) { n += by; }; add(40); add(2);") == 42);
 }
 
+TEST_CASE("structs by value are passed as the run has them, with memory behind their pointers") {
+  const std::string source = R"(
+struct Shape { int n; long long step; };
+struct Vectors { Shape shape; const float *x; float *y; const float *weights; float w[2]; };
+struct Twice { __device__ float operator()(float v) const { return 2 * v; } };
+template <class Op> __global__ void apply(Vectors v, float alpha, Op op) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < v.shape.n)
+    v.y[i] = alpha * op(v.x[i]) + v.w[1] + (v.weights ? v.weights[i] : 0);
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  Vectors v{};
+  v.shape.n = n;
+  v.shape.step = 3;
+  v.w[1] = 0.25f;
+  float *x;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&v.y, n * sizeof(float));
+  v.x = x;
+  v.weights = nullptr;
+  apply<<<(n + 127) / 128, 128>>>(v, 1.5f, Twice());
+}
+)";
+  const Inferred inferred = infer_run(source, "apply", {"1000"});
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  const model::Task &task = inferred.task.task;
+  CHECK(model::check_plan(task.reference, task));
+  CHECK(task.sizes.empty()); // nothing tells how the struct follows from n
+  CHECK_FALSE(task.reference_fp64); // its fields would have other places
+  const auto &step = std::get<model::LaunchStep>(task.reference.steps.back());
+  REQUIRE(step.arguments.size() == 3);
+  const auto &whole = std::get<model::StructArgument>(step.arguments[0]);
+  CHECK(whole.size_bytes == 48);
+  REQUIRE(whole.fields.size() == 7);
+  CHECK(std::get<model::SizeArgument>(whole.fields[0].value).value.evaluate({}) == 1000);
+  CHECK(std::get<model::SizeArgument>(whole.fields[1].value).dtype == model::Dtype::Int64);
+  CHECK(std::get<model::BufferArgument>(whole.fields[2].value).buffer == "v_x");
+  CHECK(whole.fields[2].offset == 16);
+  CHECK(std::get<model::SizeArgument>(whole.fields[4].value).value.evaluate({}) == 0); // no weights
+  CHECK(std::get<model::ScalarArgument>(whole.fields[6].value).scalar == "v_w_1");
+  CHECK(std::get<model::StructArgument>(step.arguments[2]) == model::StructArgument{1, {}});
+  REQUIRE(task.buffers.size() == 2);
+  CHECK(task.buffers[0].direction == model::Direction::In);
+  CHECK(task.buffers[1].direction == model::Direction::Out);
+  CHECK(task.buffers[1].extent.evaluate({}) == 1000);
+  REQUIRE(task.scalars.size() == 3);
+  CHECK(std::get<double>(task.scalars[1].value) == 0.25);
+}
+
 TEST_CASE("an argument parser is run over the arguments of the run command") {
   const std::string parser = R"(
   int n = 128, verbose = 0;

@@ -76,6 +76,24 @@ TEST_CASE("expressions become numbers at the sizes") {
   CHECK(std::get<Fill>(program->steps.at(1)).byte == 255);
 }
 
+TEST_CASE("a struct has the numbers and addresses of its fields") {
+  Example example;
+  example.launch().arguments = {model::StructArgument{
+      24,
+      {{0, model::BufferArgument{"x", parsed("n / 2")}}, {8, model::SizeArgument{parsed("n + 1"), Dtype::Int64}},
+       {16, model::ScalarArgument{"scale"}}}}};
+  const auto program = example.program();
+  REQUIRE(program);
+  const auto &whole = std::get<StructArgument>(std::get<Launch>(program->steps.at(0)).arguments.at(0));
+  CHECK(whole.size_bytes == 24);
+  REQUIRE(whole.fields.size() == 3);
+  CHECK(std::get<PlaceArgument>(whole.fields[0].second).offset == 4);
+  CHECK(whole.fields[1].first == 8);
+  CHECK(std::get<std::int64_t>(std::get<NumberArgument>(whole.fields[1].second).value) == 9);
+  CHECK(std::get<double>(std::get<NumberArgument>(whole.fields[2].second).value) == 0.5);
+  CHECK(program->places[0].is_used);
+}
+
 TEST_CASE("a kernel needs what the largest of its launches needs") {
   const auto program = Example().program();
   REQUIRE(program);

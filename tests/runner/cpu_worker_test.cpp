@@ -99,6 +99,35 @@ TEST_CASE("a fresh worker needs nothing from its environment and verifies a plan
   CHECK_FALSE(verdict.candidate_time.has_value());
 }
 
+TEST_CASE("a struct is passed by value, with its addresses, its numbers and zeros elsewhere") {
+  WorkerProcess worker;
+  model::Task task = saxpy_task();
+  task.reference.source = R"(
+struct Vectors { const float *x; float *y; char unused; int n; };
+struct Scale { float a; bool negative; __device__ float operator()(float v) const { return negative ? -a * v : a * v; } };
+__global__ void saxpy(Vectors v, Scale scale) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < v.n && v.unused == 0) v.y[i] = scale(v.x[i]) + v.y[i];
+})";
+  const symbolic::Expression n = symbolic::Expression::parse("n").value();
+  auto &launch = std::get<model::LaunchStep>(task.reference.steps.front());
+  launch.arguments = {
+      model::StructArgument{24,
+                            {{0, model::BufferArgument{"x", {}}},
+                             {8, model::BufferArgument{"y", {}}},
+                             {20, model::SizeArgument{n, model::Dtype::Int32}}}},
+      model::StructArgument{8,
+                            {{0, model::ScalarArgument{"a"}},
+                             {4, model::ConstantArgument{1, model::Dtype::Bool}}}}};
+  model::Plan plan = task.reference;
+  plan.source = replaced(plan.source, "scale(v.x[i]) + v.y[i]", "fmaf(-2.5f, v.x[i], v.y[i])");
+  model::Verdict verdict = worker.verify(task, plan);
+  INFO(verdict.message);
+  CHECK(verdict.outcome == model::Outcome::Verified);
+  plan.source = replaced(plan.source, "-2.5f", "2.5f");
+  CHECK(worker.verify(task, plan).outcome == model::Outcome::WrongResult);
+}
+
 TEST_CASE("a worker tells wrong from unsupported from crashed") {
   WorkerProcess worker;
   const model::Task task = saxpy_task();

@@ -270,6 +270,44 @@ void run(Shape shape, float *x, const float *y) {
   CHECK(has_any);
 }
 
+TEST_CASE("the fields of a struct come from the run, and memory behind its pointers") {
+  const std::string text = R"(#include <cuda_runtime.h>
+#include "problem.h"
+struct Vectors { int n; float scale; float *x; const float *y, *weights; };
+__global__ void scaled(Vectors v) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < v.n)
+    v.x[i] = v.scale * v.y[i] * (v.weights ? v.weights[i] : 1);
+}
+void run(const Problem &problem) { scaled<<<problem.blocks(), 256>>>(problem.vectors()); }
+)";
+  capture::Parameter vectors{bytes(1000) + bytes(0.5F) + std::string(24, '\0'),
+                             {{8, 1, 0, 4096, "device"}, {16, 2, 0, 4000, "device"}}};
+  capture::Launch launch{.kernel = "_Z6scaled7Vectors",
+                         .grid = {4, 1, 1},
+                         .block = {256, 1, 1},
+                         .parameters = {{vectors}}};
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch, 300e3}});
+  CHECK_FALSE(kernel_of(facts_with({}, text), "scaled").task.inferred);
+  const analysis::FileFacts facts = facts_with(captures.run(), text);
+  const analysis::InferredTask &task = kernel_of(facts, "scaled").task;
+  REQUIRE_MESSAGE(task.inferred, (task.missing.empty() ? "" : task.missing.front().question));
+  CHECK(task.task.sizes.empty());
+  REQUIRE(task.task.buffers.size() == 2);
+  CHECK(task.task.buffers[0].name == "v_x");
+  CHECK(task.task.buffers[0].extent.evaluate({}) == 1024);
+  CHECK(task.task.buffers[0].direction == model::Direction::InOut); // only 1000 of 1024 are written
+  CHECK(task.task.buffers[1].extent.evaluate({}) == 1000);
+  REQUIRE(task.task.scalars.size() == 1);
+  CHECK(std::get<double>(task.task.scalars[0].value) == 0.5);
+  const auto &step = std::get<model::LaunchStep>(task.task.reference.steps.back());
+  const auto &whole = std::get<model::StructArgument>(step.arguments.at(0));
+  REQUIRE(whole.fields.size() == 5);
+  CHECK(std::get<model::SizeArgument>(whole.fields[0].value).value.evaluate({}) == 1000);
+  CHECK(std::get<model::SizeArgument>(whole.fields[4].value).value.evaluate({}) == 0); // no weights
+}
+
 TEST_CASE("a size is also known where the program passes what it computes from it") {
   Captures captures;
   captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch(2001, 4), 300e3}});

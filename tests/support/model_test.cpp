@@ -195,6 +195,44 @@ TEST_CASE("bad plans are refused with the member and what was expected") {
   plan(replace("/temporaries/0/name", "a b"), {"temporaries[0].name", "a C identifier"});
 }
 
+TEST_CASE("a struct passed by value comes back as it was, and its fields lie in it") {
+  const auto task = task_from_json(task_document());
+  REQUIRE(task.has_value());
+  const auto with = [](const json &argument) {
+    json document = plan_document();
+    document["steps"][1]["launch"]["arguments"][0] = argument;
+    return plan_from_json(document);
+  };
+  const json whole = {{"struct_bytes", 24},
+                      {"fields",
+                       {{{"at", 0}, {"buffer", "x"}, {"offset", "1"}},
+                        {{"at", 8}, {"size", "n"}, {"dtype", "int64"}},
+                        {{"at", 16}, {"scalar", "a"}},
+                        {{"at", 20}, {"constant", 0.5}, {"dtype", "float32"}}}}};
+  const auto plan = with(whole);
+  REQUIRE_MESSAGE(plan.has_value(), (plan ? "" : describe(plan.error())));
+  CHECK(check_plan(*plan, *task));
+  CHECK(*plan_from_json(to_json(*plan)) == *plan);
+  const auto &argument = std::get<LaunchStep>(plan->steps[1]).arguments[0];
+  CHECK(std::get<ScalarArgument>(std::get<StructArgument>(argument).fields[2].value).scalar == "a");
+
+  const auto problem = [&](json changed) {
+    const auto one = with(std::move(changed));
+    const auto checked = one ? check_plan(*one, *task) : std::unexpected(one.error());
+    return checked ? std::string() : checked.error().message;
+  };
+  json other = whole;
+  other["struct_bytes"] = 23;
+  CHECK(problem(other).contains("fields at 20: the field ends behind the struct of 23 bytes"));
+  other = whole;
+  other["fields"][0]["buffer"] = "z";
+  CHECK(problem(other).contains("there is no buffer or temporary \"z\""));
+  other = whole;
+  other["fields"][0] = whole;
+  CHECK(problem(other).contains("an argument is one of"));
+  CHECK(problem({{"scalar", "a"}, {"at", 8}}).contains("only fields of a struct have a place"));
+}
+
 TEST_CASE("compiler options are an allow-list, with no way to a path") {
   for (const char *good :
        {"-std=c++20", "--std=c++17", "-DX", "-DTILE=16", "-DT=unsigned int", "-UX",

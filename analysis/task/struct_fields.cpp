@@ -1,0 +1,119 @@
+#include "analysis/task/struct_fields.h"
+
+#include "support/model/dtype.h"
+
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/Expr.h>
+#include <clang/AST/RecordLayout.h>
+
+namespace warpwright::analysis {
+namespace {
+
+constexpr std::size_t kMostFields = 256;
+
+std::string field_name(const std::string &parameter, const std::string &path) {
+  std::string name = parameter;
+  for (const char letter : path)
+    if (letter != ']')
+      name += letter == '.' || letter == '[' ? '_' : letter;
+  return name;
+}
+
+class Collector {
+public:
+  Collector(const clang::ASTContext &context, const std::string &parameter)
+      : context_(context), parameter_(parameter) {}
+
+  bool add(clang::QualType type, const std::string &path, std::int64_t offset) {
+    if (const clang::ConstantArrayType *array = context_.getAsConstantArrayType(type))
+      return add_elements(*array, path, offset);
+    if (const clang::RecordDecl *record = type->getAsRecordDecl();
+        record && !model::dtype_from_c_type(record->getNameAsString())) // __half is a number
+      return record->getDefinition() && add_record(*record->getDefinition(), path, offset);
+    if (!type->isRecordType() && !type->isArithmeticType() && !type->isEnumeralType() && !type->isPointerType())
+      return false;
+    fields.push_back({field_name(parameter_, path), path, type, offset});
+    return fields.size() <= kMostFields;
+  }
+
+  std::vector<StructField> fields;
+
+private:
+  bool add_elements(const clang::ConstantArrayType &array, const std::string &path,
+                    std::int64_t offset) {
+    const std::uint64_t count = array.getSize().getLimitedValue(kMostFields + 1);
+    const std::int64_t step = context_.getTypeSizeInChars(array.getElementType()).getQuantity();
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (!add(array.getElementType(), path + "[" + std::to_string(i) + "]",
+               offset + static_cast<std::int64_t>(i) * step))
+        return false;
+    return true;
+  }
+
+  bool add_record(const clang::RecordDecl &record, const std::string &path, std::int64_t offset) {
+    const auto *with_bases = llvm::dyn_cast<clang::CXXRecordDecl>(&record);
+    if (record.isUnion() || record.isInvalidDecl() || record.isDependentType() ||
+        (with_bases && (with_bases->isPolymorphic() || with_bases->getNumVBases() > 0)))
+      return false;
+    const clang::ASTRecordLayout &layout = context_.getASTRecordLayout(&record);
+    if (with_bases)
+      for (const clang::CXXBaseSpecifier &base : with_bases->bases()) {
+        const clang::CXXRecordDecl *definition = base.getType()->getAsCXXRecordDecl();
+        if (!definition ||
+            !add_record(*definition, path, offset + layout.getBaseClassOffset(definition).getQuantity()))
+          return false;
+      }
+    for (const clang::FieldDecl *field : record.fields()) {
+      const std::int64_t at =
+          offset + context_.toCharUnitsFromBits(static_cast<std::int64_t>(
+                                                    layout.getFieldOffset(field->getFieldIndex())))
+                       .getQuantity();
+      if (field->isBitField() || !add(field->getType(), path + "." + field->getNameAsString(), at))
+        return false;
+    }
+    return true;
+  }
+
+  const clang::ASTContext &context_;
+  const std::string &parameter_;
+};
+
+} // namespace
+
+std::optional<std::vector<StructField>> struct_fields(const clang::ASTContext &context,
+                                                      const clang::ParmVarDecl &parameter) {
+  const clang::QualType type = parameter.getType();
+  if (parameter.isInvalidDecl() || type->isDependentType() || !type->isRecordType() ||
+      type->isIncompleteType())
+    return std::nullopt;
+  const std::string name = parameter.getNameAsString();
+  Collector collector(context, name);
+  if (!collector.add(type, "", 0))
+    return std::nullopt;
+  return std::move(collector.fields);
+}
+
+std::string struct_field_name(const clang::Expr *expression) {
+  expression = expression->IgnoreParenImpCasts();
+  if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
+    const auto *parameter = llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl());
+    return parameter && parameter->getType()->isRecordType() ? parameter->getNameAsString() : "";
+  }
+  const clang::Expr *base = nullptr;
+  std::string part;
+  if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(expression); member && !member->isArrow()) {
+    base = member->getBase();
+    part = "_" + member->getMemberDecl()->getNameAsString();
+  } else if (const auto *element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
+    const auto *index = llvm::dyn_cast<clang::IntegerLiteral>(element->getIdx()->IgnoreParenImpCasts());
+    const auto *array = element->getBase()->IgnoreParenImpCasts();
+    if (!index || !array->getType()->isArrayType())
+      return {};
+    base = array;
+    part = "_" + std::to_string(index->getValue().getLimitedValue());
+  }
+  const std::string name = base ? struct_field_name(base) : "";
+  return name.empty() ? "" : name + part;
+}
+
+} // namespace warpwright::analysis

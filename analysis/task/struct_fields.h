@@ -1,0 +1,33 @@
+// Numbers and pointers in a struct that a kernel takes by value: their places and names.
+//
+// A field is named in tasks as an identifier, "p_size_x" for p.size.x and "p_w_2" for p.w[2].
+// Thread: the unit's thread.
+#pragma once
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpwright::analysis {
+
+struct StructField {
+  std::string name; ///< "p_size_x"
+  std::string path; ///< from the struct: ".size.x", ".w[2]"
+  clang::QualType type; ///< a number, an enumeration or a pointer
+  std::int64_t offset = 0; ///< bytes
+};
+
+/// The fields of the struct that a parameter is, also those of its bases, members and arrays, by
+/// place. nullopt: no struct, over 256 fields, or one of a kind that a task cannot hold (virtual
+/// functions, unions, references, bit-fields, an incomplete or dependent type).
+std::optional<std::vector<StructField>> struct_fields(const clang::ASTContext &context,
+                                                      const clang::ParmVarDecl &parameter);
+
+/// The name of the field that an expression reads from a struct parameter; empty: another expression.
+std::string struct_field_name(const clang::Expr *expression);
+
+} // namespace warpwright::analysis
