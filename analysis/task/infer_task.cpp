@@ -241,6 +241,7 @@ private:
     model::Buffer buffer;
     buffer.name = draft.name;
     buffer.dtype = *draft.dtype;
+    buffer.lanes = draft.lane_dtypes;
     const auto use_entry = measured_->uses.find(draft.name);
     const BufferUse use = use_entry == measured_->uses.end() ? BufferUse{} : use_entry->second;
     const auto extent = extent_of(prober, draft, use);
@@ -257,8 +258,10 @@ private:
     buffer.distribution.kind = kind_of(draft, buffer, use);
     for (const std::string &name : draft.parameters)
       if (const auto given = spec_.buffers.find(name); given != spec_.buffers.end()) {
-        if (given->second.dtype)
+        if (given->second.dtype) {
           buffer.dtype = *given->second.dtype;
+          buffer.lanes.clear();
+        }
         if (given->second.direction)
           buffer.direction = *given->second.direction;
         if (given->second.distribution)
@@ -345,8 +348,8 @@ private:
 
   /// Null: none were seen, or the kernel's results go into the buffer.
   const CapturedValues *captured_values(const model::Buffer &buffer) const {
-    if (!spec_.captured || buffer.direction == Direction::Out)
-      return nullptr;
+    if (!spec_.captured || buffer.direction == Direction::Out || !buffer.lanes.empty())
+      return nullptr; // a run's statistics are of one dtype
     const auto draft = std::ranges::find(draft_.buffers, buffer.name, &DraftBuffer::name);
     for (const std::string &name : draft->parameters)
       if (const auto found = spec_.captured->values.find(name);
@@ -418,13 +421,14 @@ private:
     const bool has_floats = std::ranges::any_of(
         task.buffers, [](const model::Buffer &buffer) { return model::is_floating(buffer.dtype); });
     // In double precision the fields of a struct have other places.
+    const bool has_structs = std::ranges::any_of(task.buffers, [](const auto &one) { return !one.lanes.empty(); });
     const bool has_float_fields = std::ranges::any_of(draft_.step.arguments, [](const auto &argument) {
       const auto *whole = std::get_if<model::StructArgument>(&argument);
       return whole && std::ranges::any_of(whole->fields, [](const auto &field) {
         return std::holds_alternative<model::ScalarArgument>(field.value);
       });
     });
-    if (auto text = has_floats && !has_float_fields ? double_precision(slice_) : std::nullopt) {
+    if (auto text = has_floats && !has_float_fields && !has_structs ? double_precision(slice_) : std::nullopt) {
       task.reference_fp64 = task.reference;
       task.reference_fp64->source = std::move(*text);
       for (model::Step &step : task.reference_fp64->steps)

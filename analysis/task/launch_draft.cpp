@@ -63,22 +63,22 @@ public:
   /// typical number.
   void add(model::StructArgument &whole, const StructField &field, const HostMoment::Field &known) {
     const auto put = [&](auto value) { whole.fields.push_back({field.offset, std::move(value)}); };
-    const auto element = element_of(context_, field.type->isPointerType() ? field.type->getPointeeType() : field.type);
+    const auto element = field.type->isPointerType() ? std::nullopt : element_of(context_, field.type);
     if (field.type->isPointerType() && known.integer == 0) {
       put(kNullPointer);
     } else if (field.type->isPointerType()) {
-      if (!element)
+      DraftBuffer buffer{.name = field.name,
+                         .root = field.name,
+                         .dtype = {},
+                         .parameters = {field.name},
+                         .extent = {},
+                         .bytes_in_run = known.bytes,
+                         .fill = {},
+                         .is_of_field = true,
+                         .is_const = field.type->getPointeeType().isConstQualified()};
+      if (!hold(buffer, context_, field.type->getPointeeType()))
         draft_.missing.push_back({field.name + ".type", "What does " + field.name + " hold?"});
-      draft_.buffers.push_back({.name = field.name,
-                                .root = field.name,
-                                .dtype = element ? std::optional(element->first) : std::nullopt,
-                                .lanes = element ? element->second : 1,
-                                .parameters = {field.name},
-                                .extent = {},
-                                .bytes_in_run = known.bytes,
-                                .fill = {},
-                                .is_of_field = true,
-                                .is_const = field.type->getPointeeType().isConstQualified()});
+      draft_.buffers.push_back(std::move(buffer));
       put(model::BufferArgument{field.name, {}});
     } else if (field.type->isIntegralOrEnumerationType()) {
       put(model::SizeArgument{integer(field.name, known.integer),
@@ -268,8 +268,6 @@ private:
     const auto known = std::ranges::find_if(draft_.buffers, [&](const DraftBuffer &buffer) {
       return buffer.variable == target->root && buffer.root == target->text;
     });
-    const auto element =
-        parameter.isInvalidDecl() ? std::nullopt : element_of(program_.unit().context(), pointee);
     DraftBuffer *buffer = known == draft_.buffers.end() ? nullptr : &*known;
     if (!buffer) {
       draft_.buffers.push_back({});
@@ -277,13 +275,9 @@ private:
       buffer->name = name;
       buffer->root = target->text;
       buffer->variable = target->root;
-      if (element) {
-        buffer->dtype = element->first;
-        buffer->lanes = element->second;
-      } else {
+      if (parameter.isInvalidDecl() || !hold(*buffer, program_.unit().context(), pointee))
         miss(name + ".type", "What does " + name + " hold? Its type " + pointee.getAsString() +
-                                 " is not one number or a vector of equal numbers.");
-      }
+                                 " is not one number, or a struct of numbers of one width.");
     }
     buffer->parameters.push_back(name);
     if (moment_ && !buffer->bytes_in_run)
@@ -291,7 +285,7 @@ private:
     symbolic::Expression offset;
     if (target->offset)
       offset =
-          combine("*", *target->offset, make_value(element ? element->second : 1)).expression();
+          combine("*", *target->offset, make_value(buffer->lanes)).expression();
     draft_.step.arguments.push_back(model::BufferArgument{buffer->name, offset});
   }
 
@@ -441,6 +435,21 @@ std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &
   return std::pair(*dtype, count);
 }
 
+bool hold(DraftBuffer &buffer, const clang::ASTContext &context, clang::QualType pointee) {
+  if (const auto element = element_of(context, pointee)) {
+    buffer.dtype = element->first;
+    buffer.lanes = element->second;
+    return true;
+  }
+  buffer.lane_dtypes = struct_lanes(context, pointee);
+  if (buffer.lane_dtypes.empty())
+    return false;
+  const auto floating = std::ranges::find_if(buffer.lane_dtypes, model::is_floating);
+  buffer.dtype = floating == buffer.lane_dtypes.end() ? buffer.lane_dtypes.front() : *floating;
+  buffer.lanes = static_cast<int>(buffer.lane_dtypes.size());
+  return true;
+}
+
 bool has_bound_fields(const model::LaunchStep &step) {
   return std::ranges::any_of(step.arguments, [](const model::Argument &argument) {
     const auto *whole = std::get_if<model::StructArgument>(&argument);
@@ -475,17 +484,16 @@ LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &k
     const std::string name = parameter->getNameAsString();
     const clang::QualType type = parameter->getType();
     const bool is_pointer = type->isPointerType();
-    const auto element = element_of(unit.context(), is_pointer ? type->getPointeeType() : type);
+    const auto element = is_pointer ? std::nullopt : element_of(unit.context(), type);
     if (is_pointer) {
       const auto given = spec.buffers.find(name);
       DraftBuffer buffer{.name = name,
                          .root = {},
-                         .variable = nullptr,
-                         .dtype = element ? std::optional(element->first) : std::nullopt,
-                         .lanes = element ? element->second : 1,
+                         .dtype = {},
                          .parameters = {name},
                          .extent = {},
                          .fill = {}};
+      hold(buffer, unit.context(), type->getPointeeType());
       if (given != spec.buffers.end() && given->second.dtype)
         buffer.dtype = given->second.dtype;
       if (!buffer.dtype)

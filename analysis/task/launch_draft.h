@@ -22,6 +22,7 @@ struct DraftBuffer {
   const clang::ValueDecl *variable = nullptr;
   std::optional<model::Dtype> dtype;
   int lanes = 1; ///< dtype elements in one element of the parameter: 4 for float4
+  std::vector<model::Dtype> lane_dtypes = {}; ///< of a struct of several; else empty
   std::vector<std::string> parameters;
   std::optional<HostValue> extent; ///< number of dtype elements, from the allocation
   std::optional<std::int64_t> bytes_in_run; ///< of the allocation in the imagined run
@@ -65,6 +66,9 @@ std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &sli
 
 /// Errors: the step uses a name that the task does not have.
 Result<void> check_names(const model::LaunchStep &step, const model::Task &task);
+
+/// Sets dtype and lanes of the buffer for what a pointer points to. Returns false for a type that a task cannot hold.
+bool hold(DraftBuffer &buffer, const clang::ASTContext &context, clang::QualType pointee);
 
 /// Element type of a pointer, and the number of these elements per pointee: {float32, 4} for
 /// float4.

@@ -1,6 +1,6 @@
 #include "analysis/task/struct_fields.h"
 
-#include "support/model/dtype.h"
+#include "analysis/task/launch_draft.h"
 
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/Expr.h>
@@ -91,6 +91,23 @@ std::optional<std::vector<StructField>> struct_fields(const clang::ASTContext &c
   if (!collector.add(type, "", 0))
     return std::nullopt;
   return std::move(collector.fields);
+}
+
+std::vector<model::Dtype> struct_lanes(const clang::ASTContext &context, clang::QualType type) {
+  const std::string no_name;
+  Collector collector(context, no_name);
+  if (!type->isRecordType() || type->isIncompleteType() || !collector.add(type, "", 0) ||
+      collector.fields.empty() || collector.fields.size() > model::Buffer::kMostLanes)
+    return {};
+  std::vector<model::Dtype> lanes;
+  for (const StructField &field : collector.fields) {
+    const auto element = field.type->isPointerType() ? std::nullopt : element_of(context, field.type);
+    if (!element || model::size_bytes(element->first) != model::size_bytes(lanes.empty() ? element->first : lanes[0]))
+      return {};
+    lanes.push_back(element->first);
+  }
+  const auto bytes = static_cast<std::size_t>(context.getTypeSizeInChars(type).getQuantity());
+  return bytes == lanes.size() * model::size_bytes(lanes[0]) ? lanes : std::vector<model::Dtype>();
 }
 
 std::string struct_field_name(const clang::Expr *expression) {

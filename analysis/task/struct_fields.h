@@ -4,6 +4,8 @@
 // Thread: the unit's thread.
 #pragma once
 
+#include "support/model/dtype.h"
+
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 
@@ -26,6 +28,9 @@ struct StructField {
 /// functions, unions, references, bit-fields, an incomplete or dependent type).
 std::optional<std::vector<StructField>> struct_fields(const clang::ASTContext &context,
                                                       const clang::ParmVarDecl &parameter);
+
+/// The dtypes of the numbers in a struct, if they have one width and fill it; else, and for over 14, none.
+std::vector<model::Dtype> struct_lanes(const clang::ASTContext &context, clang::QualType type);
 
 /// The name of the field that an expression reads from a struct parameter; empty: another expression.
 std::string struct_field_name(const clang::Expr *expression);

@@ -37,8 +37,8 @@ DeviceResult<std::optional<std::string>> TimedRunCheck::find_late_writes() {
     const BoundBuffer &live = set_.buffers.bound().at(name);
     if (live.elements == 0)
       continue;
-    auto before = TRY(job_.checker.survey(live.dtype, copy.address(), live.elements));
-    auto after = TRY(job_.checker.survey(live.dtype, live.address, live.elements));
+    auto before = TRY(job_.checker.survey(type_code(live.dtype), copy.address(), live.elements));
+    auto after = TRY(job_.checker.survey(type_code(live.dtype), live.address, live.elements));
     if (before.digest != after.digest)
       return name + " still changed after the timed run of the candidate had ended";
   }

@@ -175,7 +175,7 @@ DeviceResult<void> BufferSet::round_inputs(Job &job, std::uint64_t seed) {
     const BoundBuffer &bound = bound_.at(buffer.name);
     if (buffer.direction == Direction::Out || !model::is_floating(buffer.dtype))
       continue;
-    const element::Change change{.type = static_cast<int>(bound.dtype),
+    const element::Change change{.type = type_code(bound.dtype),
                                  .what = element::Change::Round,
                                  .bands = {},
                                  .unit = job.rounds_to_tf32 && buffer.dtype == Dtype::Float32

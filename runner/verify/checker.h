@@ -16,6 +16,10 @@ namespace warpwright::runner {
 /// Text of element_math.h, draw_math.h and device_kernels.cu.
 extern const char *const kDeviceKernels;
 
+/// For element::type_at().
+element::u64 type_code(model::Dtype dtype);
+element::u64 type_code(const model::Buffer &buffer);
+
 /// Parameters for drawing a buffer's elements from one seed. `lower` and `upper` bound Integers.
 /// @param scale factor on Normal and Uniform values
 /// @param promote floating-point elements become float64, for the fp64 reference
@@ -49,7 +53,8 @@ public:
   /// Finds the elements of each copy that differ from their source.
   virtual DeviceResult<std::vector<element::Marks>>
   check_copies(std::span<const element::RotatedCopy> copies) = 0;
-  virtual DeviceResult<element::Survey> survey(model::Dtype dtype, Address reference,
+  /// @param type as in element::type_at()
+  virtual DeviceResult<element::Survey> survey(element::u64 type, Address reference,
                                                std::uint64_t count) = 0;
   /// The pointers in `comparison` are device addresses.
   virtual DeviceResult<element::Findings> compare(const element::Comparison &comparison,

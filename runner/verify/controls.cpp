@@ -75,7 +75,7 @@ DeviceResult<bool> Controls::make(Job &job, const BufferSet &set, const Control 
       done = to.poison_payload(0);
     } else if (control.kind == Control::Kind::Constant) {
       auto bits = TRY(constant_of(job, buffer, reference));
-      const element::Change set_all{.type = static_cast<int>(buffer.dtype),
+      const element::Change set_all{.type = type_code(buffer),
                                     .what = element::Change::Set,
                                     .bands = {},
                                     .unit = 0,

@@ -81,10 +81,9 @@ public:
                      [](const element::RotatedCopy &copy) { return copy.elements; });
   }
 
-  DeviceResult<element::Survey> survey(model::Dtype dtype, Address reference,
+  DeviceResult<element::Survey> survey(element::u64 type, Address reference,
                                        std::uint64_t count) override {
     element::Survey result{};
-    const int type = static_cast<int>(dtype);
     auto ran = ask(type, result, [&] {
       return launch(SurveyKernel, count,
                     {ArgumentValue::of(type), ArgumentValue::of(reference),

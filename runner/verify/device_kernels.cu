@@ -110,7 +110,7 @@ extern "C" __global__ void ww_check_copies(const RotatedCopy *copies, u64 count,
   }
 }
 
-extern "C" __global__ void ww_survey(int type, const void *reference, u64 count, Survey *result) {
+extern "C" __global__ void ww_survey(u64 type, const void *reference, u64 count, Survey *result) {
   Survey local{};
   for (u64 i = first_index(); i < count; i += stride())
     survey(local, type, reference, i);

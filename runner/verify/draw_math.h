@@ -19,7 +19,8 @@ constexpr u32 kWhole = 1u << 31; ///< in Draw::quantiles: the last integer
 
 /// Parameters for drawing the elements of one buffer.
 struct Draw {
-  int type, kind;
+  u64 type; ///< as in type_at()
+  int kind;
   int promote;     ///< store floating-point elements as double, with their value in `type`
   float factor;    ///< scale; for Normal divided by the raw sum's standard deviation
   long long lower; ///< integers: the first value
@@ -104,7 +105,7 @@ WARPWRIGHT_ELEMENT float draw_float(const Draw &draw, u64 h, u64 index) {
 }
 
 /// @param index element's index in the drawing
-WARPWRIGHT_ELEMENT long long draw_integer(const Draw &draw, u64 h, u64 index) {
+WARPWRIGHT_ELEMENT long long draw_integer(const Draw &draw, int type, u64 h, u64 index) {
   switch (draw.kind) {
   case Quantiles:
   case Sorted:
@@ -114,7 +115,7 @@ WARPWRIGHT_ELEMENT long long draw_integer(const Draw &draw, u64 h, u64 index) {
   default:
     break;
   }
-  if (draw.type == Bool)
+  if (type == Bool)
     return draw.kind == Zeros ? 0 : static_cast<long long>(h >> 63);
   switch (draw.kind) {
   case Integers:
@@ -131,7 +132,8 @@ WARPWRIGHT_ELEMENT long long draw_integer(const Draw &draw, u64 h, u64 index) {
 /// The element's bits in the low bytes of the result.
 WARPWRIGHT_ELEMENT u64 draw_bits(const Draw &draw, u64 index) {
   const u64 h = mix(draw.seed ^ mix(index + draw.first));
-  switch (draw.type) {
+  const int type = type_at(draw.type, index + draw.first);
+  switch (type) {
   case Float16: {
     const u32 half = half_from_float(draw_float(draw, h, index + draw.first));
     return draw.promote ? bit_copy<u64>(static_cast<double>(float_from_half(half))) : half;
@@ -148,12 +150,12 @@ WARPWRIGHT_ELEMENT u64 draw_bits(const Draw &draw, u64 index) {
   case Float64:
     return bit_copy<u64>(static_cast<double>(draw_float(draw, h, index + draw.first)));
   default:
-    return static_cast<u64>(draw_integer(draw, h, index + draw.first));
+    return static_cast<u64>(draw_integer(draw, type, h, index + draw.first));
   }
 }
 
 WARPWRIGHT_ELEMENT int stored_width(const Draw &draw) {
-  return draw.promote && draw.type >= Float16 ? 8 : width(draw.type);
+  return draw.promote && type_at(draw.type, 0) >= Float16 ? 8 : width(draw.type);
 }
 
 WARPWRIGHT_ELEMENT void generate(const Draw &draw, void *out, u64 index) {

@@ -35,8 +35,17 @@ enum Type {
 };
 constexpr u64 kNone = ~0ull;
 
-WARPWRIGHT_ELEMENT int width(int type) {
-  switch (type) {
+/// The type of an element. `types` is a Type, or up to kMostLanes of them in turn, as in an array of structs: 4 bits
+/// for each, and their number in the highest 4 bits.
+constexpr int kMostLanes = 14;
+WARPWRIGHT_ELEMENT int type_at(u64 types, u64 index) {
+  const u64 lanes = types >> 60;
+  return static_cast<int>(types >> (lanes ? 4 * (index % lanes) : 0) & 15);
+}
+
+/// Bytes of an element; all types in turn have the same.
+WARPWRIGHT_ELEMENT int width(u64 types) {
+  switch (type_at(types, 0)) {
   case Bool:
   case Int8:
   case UInt8:
@@ -130,7 +139,7 @@ struct Change {
     Round,      ///< moves each floating-point element by `unit` of itself, up or down
     Set,        ///< sets elements to `bits`
   };
-  int type; ///< as stored
+  u64 type; ///< as stored, as in type_at()
   int what;
   Bands bands;
   double unit;
@@ -255,13 +264,13 @@ WARPWRIGHT_ELEMENT void keep_larger_ratio(double &largest, double part, double w
 }
 
 WARPWRIGHT_ELEMENT void apply(const Change &change, void *buffer, u64 index) {
-  const int bytes = width(change.type);
+  const int bytes = width(change.type), type = type_at(change.type, index);
   u64 bits = change.bits;
   if (change.what != Change::Set) {
-    const double value = to_double(change.type, load_bits(buffer, bytes, index));
+    const double value = to_double(type, load_bits(buffer, bytes, index));
     const double unit = mix(change.seed ^ mix(index)) >> 63 ? change.unit : -change.unit;
     bits = from_double(
-        change.type,
+        type,
         value * (change.what == Change::Round ? 1 + unit : band_factor(change.bands, index)));
   }
   store_bits(buffer, bytes, index, bits);
@@ -269,28 +278,29 @@ WARPWRIGHT_ELEMENT void apply(const Change &change, void *buffer, u64 index) {
 
 /// Statistics of the reference's output, made before the comparison.
 struct Survey {
-  double sum_of_squares; ///< of finite elements
+  double sum_of_squares; ///< of finite elements; of several types in turn, only of the floating-point ones
   u64 finite, nans;
-  u64 unlike_first; ///< elements that differ from the first in any bit
+  u64 unlike_first; ///< elements that differ from the first, or the first of their place in a struct, in any bit
   u64 digest;       ///< hash of all bits, independent of summation order
 };
 
-WARPWRIGHT_ELEMENT void survey(Survey &result, int type, const void *reference, u64 index) {
-  const int bytes = width(type);
-  const u64 bits = load_bits(reference, bytes, index);
+/// @param types as in type_at()
+WARPWRIGHT_ELEMENT void survey(Survey &result, u64 types, const void *reference, u64 index) {
+  const int bytes = width(types), type = type_at(types, index);
+  const u64 bits = load_bits(reference, bytes, index), lanes = types >> 60;
   const double value = to_double(type, bits);
-  if (is_finite(value)) {
+  if (is_finite(value) && (lanes == 0 || type >= Float16)) {
     result.sum_of_squares += value * value;
     ++result.finite;
   }
   result.nans += is_nan(value);
-  result.unlike_first += bits != load_bits(reference, bytes, 0);
+  result.unlike_first += bits != load_bits(reference, bytes, lanes ? index % lanes : 0);
   result.digest += mix(bits ^ mix(index));
 }
 
 /// Comparison of one output buffer: two runs of each side, each on its own poison.
 struct Comparison {
-  int type;
+  u64 type;         ///< as in type_at()
   int compare_runs; ///< the candidate's two runs must agree to the bit
   unsigned char poison[2];
   const void *candidate[2], *reference[2];
@@ -357,7 +367,7 @@ WARPWRIGHT_ELEMENT bool is_right(Findings &found, const Comparison &task, double
 }
 
 WARPWRIGHT_ELEMENT void compare(Findings &found, const Comparison &task, u64 index) {
-  const int bytes = width(task.type);
+  const int bytes = width(task.type), type = type_at(task.type, index);
   const u64 got[2] = {load_bits(task.candidate[0], bytes, index),
                       load_bits(task.candidate[1], bytes, index)};
   const u64 expected[2] = {load_bits(task.reference[0], bytes, index),
@@ -378,16 +388,16 @@ WARPWRIGHT_ELEMENT void compare(Findings &found, const Comparison &task, u64 ind
   bool right = true;
   const int runs = got[0] == got[1] && expected[0] == expected[1] ? 1 : 2;
   for (int run = 0; run < runs; ++run) {
-    if (task.type < Float16) {
+    if (type < Float16) {
       right = right && got[run] == expected[run];
       const double difference =
-          magnitude(to_double(task.type, got[run]) - to_double(task.type, expected[run]));
+          magnitude(to_double(type, got[run]) - to_double(type, expected[run]));
       found.max_absolute = larger(found.max_absolute, difference);
       continue;
     }
     const double exact = task.exact ? task.exact[index] : 0;
-    const bool ok = is_right(found, task, to_double(task.type, got[run]),
-                             to_double(task.type, expected[run]), task.exact != nullptr, exact);
+    const bool ok = is_right(found, task, to_double(type, got[run]),
+                             to_double(type, expected[run]), task.exact != nullptr, exact);
     right = right && ok;
   }
   if (!right)

@@ -100,12 +100,12 @@ public:
     return all;
   }
 
-  DeviceResult<element::Survey> survey(Dtype dtype, Address reference,
+  DeviceResult<element::Survey> survey(element::u64 type, Address reference,
                                        std::uint64_t count) override {
-    auto view = TRY(HostView::of(device_, reference, count * model::size_bytes(dtype)));
+    auto view = TRY(HostView::of(device_, reference, count * static_cast<std::size_t>(element::width(type))));
     element::Survey result{};
     for (std::uint64_t i = 0; i < count; ++i)
-      element::survey(result, static_cast<int>(dtype), view.data(), i);
+      element::survey(result, type, view.data(), i);
     return result;
   }
 
@@ -137,12 +137,25 @@ private:
 
 } // namespace
 
+static_assert(model::Buffer::kMostLanes == element::kMostLanes);
+
+element::u64 type_code(Dtype dtype) { return static_cast<element::u64>(dtype); }
+
+element::u64 type_code(const model::Buffer &buffer) {
+  if (buffer.lanes.empty())
+    return type_code(buffer.dtype);
+  element::u64 code = static_cast<element::u64>(buffer.lanes.size()) << 60;
+  for (std::size_t i = 0; i < buffer.lanes.size(); ++i)
+    code |= type_code(buffer.lanes[i]) << 4 * i;
+  return code;
+}
+
 element::Draw make_draw(Dtype dtype, model::Distribution::Kind kind, std::int64_t lower,
                         std::int64_t upper, std::uint64_t seed, float scale, bool promote) {
   // Standard deviation of a sum of four 16-bit uniforms: 65536 * sqrt(4 / 12).
   constexpr float kNormal = 1.0F / 37837.227F, kUniform = 1.0F / 16777216.0F;
   element::Draw draw{};
-  draw.type = static_cast<int>(dtype);
+  draw.type = type_code(dtype);
   draw.kind = static_cast<int>(kind);
   draw.promote = promote;
   draw.factor = scale * (kind == model::Distribution::Kind::Normal ? kNormal : kUniform);
@@ -157,6 +170,7 @@ element::Draw make_draw(const model::Buffer &buffer, std::int64_t lower, std::in
   const model::Distribution &distribution = buffer.distribution;
   element::Draw draw =
       make_draw(buffer.dtype, distribution.kind, lower, upper, seed, 1, promote);
+  draw.type = type_code(buffer);
   draw.count = elements;
   for (std::size_t i = 0; i < distribution.quantiles.size(); ++i) {
     const double value = distribution.quantiles[i];

@@ -239,7 +239,7 @@ private:
     const std::size_t width = model::size_bytes(buffer_.dtype);
     std::uint64_t bits = 0;
     TRY(job_.device.download(&bits, reinterpret_cast<Address>(base) + index * width, width));
-    return element::to_double(static_cast<int>(buffer_.dtype), bits);
+    return element::to_double(element::type_at(type_code(buffer_), index), bits);
   }
 
   Job &job_;
@@ -266,10 +266,10 @@ DeviceResult<Judgement> judge_output(Job &job, const Drawing &drawing, const mod
   if (drawing.wide_rows_of)
     return judge_wide_rows(job, drawing, buffer, runs, compare_runs);
   Judgement judgement;
-  auto survey = TRY(job.checker.survey(buffer.dtype, runs.reference[0], runs.elements));
+  auto survey = TRY(job.checker.survey(type_code(buffer), runs.reference[0], runs.elements));
   judgement.survey = survey;
   element::Comparison &comparison = judgement.comparison;
-  comparison = {.type = static_cast<int>(buffer.dtype),
+  comparison = {.type = type_code(buffer),
                 .compare_runs = compare_runs,
                 .poison = {kPoisons[0], kPoisons[1]}};
   for (int pass = 0; pass < 2; ++pass) {

@@ -20,7 +20,7 @@ DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved
     // Compared with zeros, which are written everywhere, only unwritten elements count as "unwritten".
     auto zeros = TRY(GuardedBuffer::make(job.device, first.size_bytes(), 0));
     TRY(zeros.poison_payload(0));
-    element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
+    element::Comparison comparison{.type = type_code(buffer),
                                    .poison = {kPoisons[0], kPoisons[1]}};
     for (int pass = 0; pass < 2; ++pass) {
       comparison.candidate[pass] =
@@ -43,7 +43,7 @@ DeviceResult<bool> is_unstable(Job &job, const SavedOutputs (&saved)[2]) {
         saved[0].copies.at(buffer.name).size_bytes() / model::size_bytes(buffer.dtype);
     if (elements == 0)
       continue;
-    element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
+    element::Comparison comparison{.type = type_code(buffer),
                                    .compare_runs = true,
                                    .poison = {kPoisons[0], kPoisons[1]}};
     for (int pass = 0; pass < 2; ++pass)

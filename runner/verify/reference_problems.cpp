@@ -30,7 +30,7 @@ Failure problem(const std::string &text, const Drawing &drawing) {
 DeviceResult<double> difference(Job &job, const model::Buffer &buffer, Address first,
                                 Address second, std::uint64_t elements,
                                 const element::Survey &survey) {
-  element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
+  element::Comparison comparison{.type = type_code(buffer),
                                  .poison = {kPoisons[0], kPoisons[1]}};
   for (int pass = 0; pass < 2; ++pass) {
     comparison.candidate[pass] = reinterpret_cast<const void *>(first);
@@ -57,7 +57,7 @@ DeviceResult<std::optional<Failure>> find_reference_problem(Job &job, const Draw
     const std::uint64_t elements = first.size_bytes() / model::size_bytes(buffer.dtype);
     if (elements == 0)
       continue;
-    auto survey = TRY(job.checker.survey(buffer.dtype, first.address(), elements));
+    auto survey = TRY(job.checker.survey(type_code(buffer), first.address(), elements));
     if (survey.nans > 0)
       return problem("the module gives NaN in " + std::to_string(survey.nans) + " of " +
                          std::to_string(elements) + " elements of " + buffer.name,

@@ -70,7 +70,7 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
     if (!model::is_floating(buffer.dtype) || buffer.direction != model::Direction::In ||
         master.elements < 2)
       continue;
-    auto survey = TRY(job.checker.survey(buffer.dtype, master.memory.address(), master.elements));
+    auto survey = TRY(job.checker.survey(type_code(buffer), master.memory.address(), master.elements));
     master.rotates = survey.unlike_first >= master.elements / 4 * 3;
   }
   return made;
@@ -79,7 +79,7 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
 DeviceResult<void> TorchInputs::scale_rows(Job &job, std::size_t index) {
   const model::Buffer &buffer = job.task.buffers[index];
   const Master &master = masters_.at(index);
-  const element::Change change{.type = static_cast<int>(buffer.dtype),
+  const element::Change change{.type = type_code(buffer),
                                .what = element::Change::ScaleBands,
                                .bands = wide_bands(buffer, master.elements),
                                .unit = 0,

@@ -79,7 +79,7 @@ public:
     const std::size_t width = model::size_bytes(buffer_.dtype);
     for (Part &part : parts_) {
       auto survey = TRY(
-          job_.checker.survey(buffer_.dtype, runs_.reference[0] + part.first * width, part.count));
+          job_.checker.survey(type_code(buffer_), runs_.reference[0] + part.first * width, part.count));
       part.scale = scale_of(survey);
       judgement_.survey.digest += survey.digest;
       judgement_.survey.nans += survey.nans;
@@ -160,7 +160,7 @@ DeviceResult<Judgement> judge_wide_rows(Job &job, const Drawing &drawing,
                                         const model::Buffer &buffer, const OutputRuns &runs,
                                         bool compare_runs) {
   Judgement judgement;
-  judgement.comparison = {.type = static_cast<int>(buffer.dtype),
+  judgement.comparison = {.type = type_code(buffer),
                           .compare_runs = compare_runs,
                           .poison = {kPoisons[0], kPoisons[1]}};
   if (!runs.exact || !model::is_floating(buffer.dtype) || runs.elements <= kFewElements) {

@@ -60,6 +60,8 @@ json buffer_json(const Buffer &buffer) {
     document["shape"] = buffer.shape;
   if (!buffer.torch_name.empty())
     document["torch_name"] = buffer.torch_name;
+  for (const Dtype dtype : buffer.lanes)
+    document["lanes"].push_back(name(dtype));
   return document;
 }
 
@@ -72,6 +74,11 @@ Result<Buffer> buffer_from(const json &document) {
   buffer.direction = value_in(kDirections, document["direction"]);
   buffer.shape = document.value("shape", std::vector<std::int64_t>{});
   buffer.torch_name = document.value("torch_name", "");
+  for (const std::string &dtype : document.value("lanes", std::vector<std::string>{}))
+    buffer.lanes.push_back(*dtype_from_name(dtype));
+  if (std::ranges::any_of(buffer.lanes, [&](Dtype dtype) { return size_bytes(dtype) != size_bytes(buffer.dtype); }))
+    return fail(where + ".lanes: they have not the width of " + std::string(name(buffer.dtype)),
+                "Give dtypes of one width");
   if (!document.contains("distribution"))
     return buffer;
   const json &distribution = document["distribution"];

@@ -42,6 +42,7 @@ struct Distribution {
 };
 
 struct Buffer {
+  static constexpr std::size_t kMostLanes = 14;
   std::string name;
   Dtype dtype = Dtype::Float32;
   symbolic::Expression extent; ///< elements
@@ -50,6 +51,9 @@ struct Buffer {
   std::vector<std::int64_t>
       shape; ///< torch tasks, whose tensors are contiguous; empty: flat, or a scalar tensor
   std::string torch_name; ///< torch tasks: "x", "conv1.weight"; empty: `name`
+  /// Of an array of structs with elements of several dtypes: the dtypes of one struct's elements, which are all as
+  /// wide as `dtype`, one of them. Empty: all elements are of `dtype`.
+  std::vector<Dtype> lanes = {};
   bool operator==(const Buffer &) const = default;
 };
 

@@ -158,6 +158,45 @@ TEST_CASE("buffers behind float4 count floats") {
   CHECK(value(task.work.bytes.value_or(symbolic::Expression()), {{"n", 4096}}) == 3 * 4 * 4096);
 }
 
+TEST_CASE("buffers of structs have the dtypes of their elements in turn, if these have one width") {
+  const std::string source = R"(
+struct Option { int type; float strike, spot; unsigned steps; };
+struct Padded { double value; int count; };
+__global__ void price(const Option *options, float *values, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    values[i] = options[i].type ? options[i].strike : options[i].spot;
+}
+__global__ void count(Padded *all, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    all[i].count += 1;
+}
+int main() {
+  const int n = 1 << 16;
+  Option *options;
+  float *values;
+  Padded *all;
+  cudaMalloc(&options, n * sizeof(Option));
+  cudaMalloc(&values, n * sizeof(float));
+  cudaMalloc(&all, n * sizeof(Padded));
+  price<<<n / 256, 256>>>(options, values, n);
+  count<<<n / 256, 256>>>(all, n);
+}
+)";
+  const model::Task task = complete(source, "price");
+  const model::Buffer &options = buffer(task, "options");
+  using enum model::Dtype;
+  CHECK(options.lanes == std::vector{Int32, Float32, Float32, UInt32});
+  CHECK(options.dtype == Float32);
+  CHECK(options.direction == Direction::In);
+  CHECK(value(options.extent, task.sizes) == 4 << 16);
+  CHECK_FALSE(task.reference_fp64); // the floats of its structs would have other places
+  const Inferred padded = infer(source, "count");
+  CHECK_FALSE(padded.task.inferred);
+  CHECK(questions(padded.task).contains("is not one number, or a struct of numbers of one width"));
+}
+
 TEST_CASE("every example gives a complete task") {
   for (const char *name : {"saxpy", "matmul", "transpose", "reduce", "softmax", "stencil",
                            "histogram", "layernorm", "bias_gelu", "column_sum"}) {

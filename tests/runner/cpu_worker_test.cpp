@@ -128,6 +128,44 @@ __global__ void saxpy(Vectors v, Scale scale) {
   CHECK(worker.verify(task, plan).outcome == model::Outcome::WrongResult);
 }
 
+TEST_CASE("arrays of structs are drawn and compared element by element, each by its dtype") {
+  WorkerProcess worker;
+  model::Task task = saxpy_task();
+  task.reference.source = R"(
+struct Item { int kind; float value; unsigned seen; };
+__global__ void step(const Item *x, Item *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const Item item = x[i];
+  // values are drawn as numbers, kinds as small integers
+  y[i].kind = item.kind < 0 || item.kind > 127 || !(fabsf(item.value) < 100) ? -1 : item.kind;
+  y[i].value = item.value * 2;
+  y[i].seen = y[i].seen + 1;
+})";
+  const symbolic::Expression extent = symbolic::Expression::parse("3 * n").value();
+  for (model::Buffer &buffer : task.buffers) {
+    buffer.extent = extent;
+    buffer.lanes = {model::Dtype::Int32, model::Dtype::Float32, model::Dtype::UInt32};
+  }
+  task.scalars.clear();
+  auto &launch = std::get<model::LaunchStep>(task.reference.steps.front());
+  launch.kernel = "step";
+  launch.arguments.erase(launch.arguments.begin());
+  model::Plan plan = task.reference;
+  plan.source = replaced(plan.source, "item.value * 2", "item.value + item.value * 1.0000001f");
+  const model::Verdict right = worker.verify(task, plan);
+  INFO(right.message);
+  CHECK(right.outcome == model::Outcome::Verified); // floats within the tolerance
+  plan.source = replaced(task.reference.source, "seen + 1", "seen + (i == 7 ? 2 : 1)");
+  const model::Verdict wrong = worker.verify(task, plan);
+  CHECK(wrong.outcome == model::Outcome::WrongResult); // integers to the bit
+  CHECK_MESSAGE(wrong.message.contains("y[23]"), wrong.message);
+  plan.source = replaced(task.reference.source, "item.value * 2", "item.value * 2.01f");
+  CHECK(worker.verify(task, plan).outcome == model::Outcome::WrongResult);
+  plan.source = replaced(task.reference.source, "? -1", "? -2");
+  CHECK(worker.verify(task, plan).outcome == model::Outcome::Verified); // no element is drawn so
+}
+
 TEST_CASE("a worker tells wrong from unsupported from crashed") {
   WorkerProcess worker;
   const model::Task task = saxpy_task();

@@ -233,6 +233,19 @@ TEST_CASE("a struct passed by value comes back as it was, and its fields lie in 
   CHECK(problem({{"scalar", "a"}, {"at", 8}}).contains("only fields of a struct have a place"));
 }
 
+TEST_CASE("an array of structs has the dtypes of a struct's elements, of one width") {
+  json document = task_document();
+  document["buffers"][0]["lanes"] = {"int32", "float32", "uint32"};
+  const auto task = task_from_json(document);
+  REQUIRE_MESSAGE(task.has_value(), (task ? "" : describe(task.error())));
+  CHECK(task->buffers[0].lanes == std::vector{Dtype::Int32, Dtype::Float32, Dtype::UInt32});
+  CHECK(*task_from_json(to_json(*task)) == *task);
+  document["buffers"][0]["lanes"] = {"int32", "float64"};
+  const auto refused = task_from_json(document);
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().message.contains("buffers.x.lanes: they have not the width of float32"));
+}
+
 TEST_CASE("compiler options are an allow-list, with no way to a path") {
   for (const char *good :
        {"-std=c++20", "--std=c++17", "-DX", "-DTILE=16", "-DT=unsigned int", "-UX",
