@@ -1,113 +1,14 @@
 // Mapping of a launch's arguments to buffers, scalars and sizes.
 // Thread: the unit's thread.
-#include "analysis/task/launch_draft.h"
+#include "analysis/task/draft_parts.h"
 #include "analysis/task/infer_task.h"
-#include "analysis/task/struct_fields.h"
-
-#include <clang/AST/DeclTemplate.h>
-#include <clang/AST/PrettyPrinter.h>
 
 #include <algorithm>
 
 namespace warpwright::analysis {
 namespace {
 
-constexpr double kUnknownScalar =
-    1.25; ///< value of a float argument that only the running program knows
-
-/// Name for NVRTC's name expressions: "ns::reduce<float, 256>".
-std::string kernel_name(const clang::FunctionDecl &callee) {
-  std::string name = callee.getQualifiedNameAsString();
-  for (std::size_t at = 0; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
-    name.erase(at, std::string_view("(anonymous namespace)::").size());
-  if (const clang::TemplateArgumentList *arguments = callee.getTemplateSpecializationArgs()) {
-    llvm::raw_string_ostream stream(name);
-    clang::PrintingPolicy policy(callee.getASTContext().getLangOpts());
-    policy.SuppressTagKeyword = true;
-    clang::printTemplateArgumentList(stream, arguments->asArray(), policy);
-  }
-  return name;
-}
-
-/// Whether a type is a typedef of an unknown type. The parser treats unknown types as int.
-bool names_unknown(clang::QualType type) {
-  while (const auto *alias = type->getAs<clang::TypedefType>()) {
-    if (alias->getDecl()->isInvalidDecl())
-      return true;
-    type = alias->desugar();
-  }
-  return false;
-}
-
 std::set<std::string> symbols_of(const HostValue &value) { return value.expression().symbols(); }
-
-const model::SizeArgument kNullPointer{0, model::Dtype::UInt64};
-
-std::string no_struct(const clang::ParmVarDecl &parameter) {
-  return "The parameter " + parameter.getNameAsString() + " has the type " +
-         parameter.getType().getAsString() +
-         ", which a task cannot hold: can the kernel take its members as pointers and numbers?";
-}
-
-/// Drafts the fields of structs.
-class FieldDrafter {
-public:
-  FieldDrafter(const clang::ASTContext &context, LaunchDraft &draft)
-      : context_(context), draft_(draft) {}
-
-  model::StructArgument empty_struct(const clang::ParmVarDecl &parameter) const {
-    return {.size_bytes = context_.getTypeSizeInChars(parameter.getType()).getQuantity(), .fields = {}};
-  }
-
-  /// A field that is not known becomes a name that needs a value, memory that needs an extent, or a
-  /// typical number.
-  void add(model::StructArgument &whole, const StructField &field, const HostMoment::Field &known) {
-    const auto put = [&](auto value) { whole.fields.push_back({field.offset, std::move(value)}); };
-    const auto element = field.type->isPointerType() ? std::nullopt : element_of(context_, field.type);
-    if (field.type->isPointerType() && known.integer == 0) {
-      put(kNullPointer);
-    } else if (field.type->isPointerType()) {
-      DraftBuffer buffer{.name = field.name,
-                         .root = field.name,
-                         .dtype = {},
-                         .parameters = {field.name},
-                         .extent = {},
-                         .bytes_in_run = known.bytes,
-                         .fill = {},
-                         .is_of_field = true,
-                         .is_const = field.type->getPointeeType().isConstQualified()};
-      if (!hold(buffer, context_, field.type->getPointeeType()))
-        draft_.missing.push_back({field.name + ".type", "What does " + field.name + " hold?"});
-      draft_.buffers.push_back(std::move(buffer));
-      put(model::BufferArgument{field.name, {}});
-    } else if (field.type->isIntegralOrEnumerationType()) {
-      put(model::SizeArgument{integer(field.name, known.integer),
-                              element ? element->first : model::Dtype::Int32});
-    } else {
-      if (!known.number)
-        draft_.assumptions.push_back(field.name + " is " + std::to_string(kUnknownScalar) +
-                                     ", as the file does not say");
-      draft_.scalars.push_back({field.name, element ? element->first : model::Dtype::Float32,
-                                known.number.value_or(kUnknownScalar)});
-      put(model::ScalarArgument{field.name});
-    }
-  }
-
-private:
-  symbolic::Expression integer(const std::string &name, std::optional<std::int64_t> known) {
-    symbolic::Expression value = known ? symbolic::Expression(*known) : make_symbol(name).expression();
-    if (!known) {
-      draft_.roots[name] = {name, std::nullopt};
-      draft_.roots_of["arguments"].insert(name);
-      draft_.roots_of["direct"].insert(name);
-    }
-    draft_.integers[name] = value;
-    return value;
-  }
-
-  const clang::ASTContext &context_;
-  LaunchDraft &draft_;
-};
 
 class Drafter {
 public:
@@ -127,7 +28,8 @@ public:
     for (DraftBuffer &buffer : draft_.buffers)
       allocation(buffer);
     draft_.roots.insert(resolver_.roots().begin(), resolver_.roots().end());
-    draft_.assumptions = resolver_.assumptions();
+    draft_.assumptions.insert(draft_.assumptions.end(), resolver_.assumptions().begin(),
+                              resolver_.assumptions().end());
     if (moment_)
       draft_.assumptions.insert(draft_.assumptions.end(), program_.run().assumptions().begin(),
                                 program_.run().assumptions().end());
@@ -385,199 +287,9 @@ private:
 
 } // namespace
 
-std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &context,
-                                                       clang::QualType type) {
-  if (names_unknown(type))
-    return std::nullopt;
-  type = type.getCanonicalType().getUnqualifiedType();
-  if (type->isDependentType())
-    return std::nullopt;
-  if (const auto *array = context.getAsConstantArrayType(type)) { // float (*rows)[64]
-    const auto element = element_of(context, array->getElementType());
-    const std::uint64_t count = array->getSize().getLimitedValue(1 << 24);
-    return element && count > 0 && count * element->second < (1 << 24)
-               ? std::optional(std::pair(element->first, static_cast<int>(count) * element->second))
-               : std::nullopt;
-  }
-  if (const auto *enumeration = type->getAs<clang::EnumType>())
-    type = enumeration->getDecl()->getIntegerType().isNull()
-               ? context.IntTy
-               : enumeration->getDecl()->getIntegerType();
-  clang::PrintingPolicy policy(context.getLangOpts());
-  policy.SuppressTagKeyword = policy.Bool = true;
-  if (const auto dtype = model::dtype_from_c_type(type.getAsString(policy)))
-    return std::pair(*dtype, 1);
-  const clang::RecordDecl *record = type->getAsRecordDecl();
-  record = record ? record->getDefinition() : nullptr;
-  if (!record || record->isUnion())
-    return std::nullopt;
-  const std::string name = record->getNameAsString();
-  if (name == "__half2" || name == "__nv_bfloat162")
-    return std::pair(name == "__half2" ? model::Dtype::Float16 : model::Dtype::BFloat16, 2);
-  std::optional<model::Dtype> dtype;
-  int count = 0;
-  for (const clang::FieldDecl *field : record->fields()) {
-    std::int64_t repeat = 1;
-    clang::QualType member = field->getType();
-    while (const auto *array = context.getAsConstantArrayType(member)) {
-      repeat *= static_cast<std::int64_t>(array->getSize().getZExtValue());
-      member = array->getElementType();
-    }
-    const auto element = element_of(context, member);
-    if (!element || (dtype && *dtype != element->first))
-      return std::nullopt;
-    dtype = element->first;
-    count += static_cast<int>(repeat) * element->second;
-  }
-  if (!dtype || static_cast<std::size_t>(context.getTypeSizeInChars(type).getQuantity()) !=
-                    count * model::size_bytes(*dtype))
-    return std::nullopt;
-  return std::pair(*dtype, count);
-}
-
-bool hold(DraftBuffer &buffer, const clang::ASTContext &context, clang::QualType pointee) {
-  if (const auto element = element_of(context, pointee)) {
-    buffer.dtype = element->first;
-    buffer.lanes = element->second;
-    return true;
-  }
-  buffer.lane_dtypes = struct_lanes(context, pointee);
-  if (buffer.lane_dtypes.empty())
-    return false;
-  const auto floating = std::ranges::find_if(buffer.lane_dtypes, model::is_floating);
-  buffer.dtype = floating == buffer.lane_dtypes.end() ? buffer.lane_dtypes.front() : *floating;
-  buffer.lanes = static_cast<int>(buffer.lane_dtypes.size());
-  return true;
-}
-
-bool has_bound_fields(const model::LaunchStep &step) {
-  return std::ranges::any_of(step.arguments, [](const model::Argument &argument) {
-    const auto *whole = std::get_if<model::StructArgument>(&argument);
-    return whole && std::ranges::any_of(whole->fields, [](const auto &field) {
-      return !std::holds_alternative<model::ScalarArgument>(field.value);
-    });
-  });
-}
-
 LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
                          const std::set<std::string> *symbols, const std::set<std::string> &fixed) {
   return Drafter(program, launch, symbols, fixed).run();
-}
-
-LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
-                            const Spec &spec) {
-  LaunchDraft draft;
-  draft.callee = &kernel;
-  draft.step.kernel = kernel_name(kernel);
-  if (!spec.launch) {
-    draft.missing.push_back(
-        {"launch", "How is " + draft.step.kernel +
-                       " launched? The file has no launch of it that could be read."});
-  } else {
-    if (!spec.launch->kernel.empty())
-      draft.step.kernel = spec.launch->kernel;
-    draft.step.grid = spec.launch->grid;
-    draft.step.block = spec.launch->block;
-    draft.step.shared_bytes = spec.launch->shared_bytes;
-  }
-  for (const clang::ParmVarDecl *parameter : kernel.parameters()) {
-    const std::string name = parameter->getNameAsString();
-    const clang::QualType type = parameter->getType();
-    const bool is_pointer = type->isPointerType();
-    const auto element = is_pointer ? std::nullopt : element_of(unit.context(), type);
-    if (is_pointer) {
-      const auto given = spec.buffers.find(name);
-      DraftBuffer buffer{.name = name,
-                         .root = {},
-                         .dtype = {},
-                         .parameters = {name},
-                         .extent = {},
-                         .fill = {}};
-      hold(buffer, unit.context(), type->getPointeeType());
-      if (given != spec.buffers.end() && given->second.dtype)
-        buffer.dtype = given->second.dtype;
-      if (!buffer.dtype)
-        draft.missing.push_back({name + ".type", "What does " + name + " hold?"});
-      draft.buffers.push_back(std::move(buffer));
-      draft.step.arguments.push_back(model::BufferArgument{name, symbolic::Expression()});
-    } else if (type->isIntegralOrEnumerationType()) {
-      const symbolic::Expression size = make_symbol(name).expression();
-      draft.integers[name] = size;
-      draft.roots[name] = {name, std::nullopt};
-      draft.roots_of["direct"].insert(name);
-      draft.step.arguments.push_back(
-          model::SizeArgument{size, element ? element->first : model::Dtype::Int32});
-    } else if (const auto given = spec.scalars.find(name);
-               (element && element->second == 1) || given != spec.scalars.end()) {
-      if (given == spec.scalars.end())
-        draft.assumptions.push_back(name + " is " + std::to_string(kUnknownScalar) +
-                                    ", as nothing says");
-      draft.scalars.push_back({name, element ? element->first : model::Dtype::Float32,
-                               given == spec.scalars.end() ? kUnknownScalar : given->second});
-      draft.step.arguments.push_back(model::ScalarArgument{name});
-    } else if (const auto fields = struct_fields(unit.context(), *parameter)) {
-      FieldDrafter drafter(unit.context(), draft);
-      model::StructArgument whole = drafter.empty_struct(*parameter);
-      for (const StructField &field : *fields)
-        drafter.add(whole, field, {});
-      draft.step.arguments.emplace_back(std::move(whole));
-    } else {
-      draft.missing.push_back({name, no_struct(*parameter)});
-    }
-  }
-  return draft;
-}
-
-namespace {
-
-/// Replaces the name of a parameter or field by its value.
-void give_integer(LaunchDraft &draft, const std::string &name, std::int64_t value) {
-  for_each_plain(draft.step.arguments, [&](auto &argument) {
-    if constexpr (requires { argument.value.symbols(); })
-      if (argument.value.symbols() == std::set{name})
-        argument.value = value;
-  });
-  if (draft.roots.erase(name) > 0)
-    draft.integers[name] = value;
-}
-
-/// Replaces the memory behind a pointer by nothing.
-void make_null(LaunchDraft &draft, const std::string &name) {
-  if (std::erase_if(draft.buffers, [&](const DraftBuffer &buffer) { return buffer.name == name; }) == 0)
-    return;
-  const auto null = [&](auto &argument) {
-    const auto *buffer = std::get_if<model::BufferArgument>(&argument);
-    if (buffer && buffer->buffer == name)
-      argument = kNullPointer;
-  };
-  for (model::Argument &argument : draft.step.arguments)
-    if (auto *whole = std::get_if<model::StructArgument>(&argument))
-      for (auto &field : whole->fields)
-        null(field.value);
-    else
-      null(argument);
-  std::erase_if(draft.missing, [&](const MissingFact &fact) { return fact.name == name + ".type"; });
-}
-
-} // namespace
-
-LaunchDraft draft_from_run(const ParsedUnit &unit, const clang::FunctionDecl &kernel, Spec spec) {
-  const CapturedLaunch &run = *spec.captured;
-  LaunchSpec launch;
-  for (std::size_t axis = 0; axis < run.grid.size(); ++axis) {
-    launch.grid[axis] = run.grid[axis];
-    launch.block[axis] = run.block[axis];
-  }
-  launch.shared_bytes = run.shared_bytes;
-  spec.launch = launch;
-  LaunchDraft draft = draft_from_spec(unit, kernel, spec);
-  for (const auto &[name, value] : run.integers) {
-    give_integer(draft, name, value);
-    if (value == 0)
-      make_null(draft, name);
-  }
-  draft.assumptions.push_back("the launch is that of " + run.source + "; other sizes are not checked");
-  return draft;
 }
 
 std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &slice) {

@@ -67,12 +67,4 @@ std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &sli
 /// Errors: the step uses a name that the task does not have.
 Result<void> check_names(const model::LaunchStep &step, const model::Task &task);
 
-/// Sets dtype and lanes of the buffer for what a pointer points to. Returns false for a type that a task cannot hold.
-bool hold(DraftBuffer &buffer, const clang::ASTContext &context, clang::QualType pointee);
-
-/// Element type of a pointer, and the number of these elements per pointee: {float32, 4} for
-/// float4.
-std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &context,
-                                                       clang::QualType type);
-
 } // namespace warpwright::analysis

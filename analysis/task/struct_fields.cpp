@@ -1,13 +1,24 @@
 #include "analysis/task/struct_fields.h"
 
-#include "analysis/task/launch_draft.h"
+#include "support/model/task.h"
 
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/Expr.h>
+#include <clang/AST/PrettyPrinter.h>
 #include <clang/AST/RecordLayout.h>
 
 namespace warpwright::analysis {
 namespace {
+
+/// Whether a type is a typedef of an unknown type. The parser treats unknown types as int.
+bool names_unknown(clang::QualType type) {
+  while (const auto *alias = type->getAs<clang::TypedefType>()) {
+    if (alias->getDecl()->isInvalidDecl())
+      return true;
+    type = alias->desugar();
+  }
+  return false;
+}
 
 constexpr std::size_t kMostFields = 256;
 
@@ -79,6 +90,56 @@ private:
 };
 
 } // namespace
+
+std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &context,
+                                                       clang::QualType type) {
+  if (names_unknown(type))
+    return std::nullopt;
+  type = type.getCanonicalType().getUnqualifiedType();
+  if (type->isDependentType())
+    return std::nullopt;
+  if (const auto *array = context.getAsConstantArrayType(type)) { // float (*rows)[64]
+    const auto element = element_of(context, array->getElementType());
+    const std::uint64_t count = array->getSize().getLimitedValue(1 << 24);
+    return element && count > 0 && count * element->second < (1 << 24)
+               ? std::optional(std::pair(element->first, static_cast<int>(count) * element->second))
+               : std::nullopt;
+  }
+  if (const auto *enumeration = type->getAs<clang::EnumType>())
+    type = enumeration->getDecl()->getIntegerType().isNull()
+               ? context.IntTy
+               : enumeration->getDecl()->getIntegerType();
+  clang::PrintingPolicy policy(context.getLangOpts());
+  policy.SuppressTagKeyword = policy.Bool = true;
+  if (const auto dtype = model::dtype_from_c_type(type.getAsString(policy)))
+    return std::pair(*dtype, 1);
+  const clang::RecordDecl *record = type->getAsRecordDecl();
+  record = record ? record->getDefinition() : nullptr;
+  if (!record || record->isUnion())
+    return std::nullopt;
+  const std::string name = record->getNameAsString();
+  if (name == "__half2" || name == "__nv_bfloat162")
+    return std::pair(name == "__half2" ? model::Dtype::Float16 : model::Dtype::BFloat16, 2);
+  std::optional<model::Dtype> dtype;
+  int count = 0;
+  for (const clang::FieldDecl *field : record->fields()) {
+    std::int64_t repeat = 1;
+    clang::QualType member = field->getType();
+    while (const auto *array = context.getAsConstantArrayType(member)) {
+      repeat *= static_cast<std::int64_t>(array->getSize().getZExtValue());
+      member = array->getElementType();
+    }
+    const auto element = element_of(context, member);
+    if (!element || (dtype && *dtype != element->first))
+      return std::nullopt;
+    dtype = element->first;
+    count += static_cast<int>(repeat) * element->second;
+  }
+  if (!dtype || static_cast<std::size_t>(context.getTypeSizeInChars(type).getQuantity()) !=
+                    count * model::size_bytes(*dtype))
+    return std::nullopt;
+  return std::pair(*dtype, count);
+}
 
 std::optional<std::vector<StructField>> struct_fields(const clang::ASTContext &context,
                                                       const clang::ParmVarDecl &parameter) {

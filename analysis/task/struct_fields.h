@@ -1,6 +1,6 @@
-// Numbers and pointers in a struct that a kernel takes by value: their places and names.
+// Types that a task can hold: elements of buffers, and structs of numbers and pointers.
 //
-// A field is named in tasks as an identifier, "p_size_x" for p.size.x and "p_w_2" for p.w[2].
+// A field of a struct that a kernel takes by value is named in tasks as an identifier, "p_size_x" for p.size.x and "p_w_2" for p.w[2].
 // Thread: the unit's thread.
 #pragma once
 
@@ -12,9 +12,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace warpwright::analysis {
+
+/// Element type of a pointer, and the number of these elements per pointee: {float32, 4} for
+/// float4.
+std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &context,
+                                                       clang::QualType type);
 
 struct StructField {
   std::string name; ///< "p_size_x"
