@@ -169,10 +169,9 @@ std::string indentation_at(std::string_view text, std::size_t offset) {
   return std::string(text.substr(begin, end - begin));
 }
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 bool mentions(std::string_view text, std::string_view name) {
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
     const bool starts = at == 0 || !is_word(text[at - 1]);

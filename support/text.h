@@ -19,6 +19,7 @@ struct Range {
   std::size_t begin = 0;
   std::size_t end = 0;
   bool contains(std::size_t offset) const { return begin <= offset && offset < end; }
+  bool overlaps(const Range &other) const { return begin < other.end && other.begin < end; }
   std::size_t size() const { return end - begin; }
   auto operator<=>(const Range &) const = default;
 };
@@ -57,6 +58,9 @@ private:
 
 /// The white space at the start of the line that holds `offset`.
 std::string indentation_at(std::string_view text, std::size_t offset);
+
+/// Whether identifiers may have the character: a letter, a digit or an underscore.
+bool is_word(char c);
 
 /// Whether `text` contains `name` as a whole identifier.
 bool mentions(std::string_view text, std::string_view name);

@@ -13,9 +13,9 @@
 namespace warpwright::config {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1 << 20;
-constexpr int kMostDepth = 8;  ///< of variables in variables
-constexpr int kMostLevels = 3; ///< folders above a file's own
+constexpr std::uint64_t kMostMakefileBytes = 1 << 20;
+constexpr int kMostReferences = 8;  ///< of variables in variables
+constexpr int kMostFoldersAbove = 3; ///< folders above a file's own
 constexpr std::size_t kMostText = 1 << 16; ///< of an expanded line, which variables in variables could make huge
 
 std::string_view trimmed(std::string_view text) {
@@ -227,7 +227,7 @@ std::string Makefile::expanded(std::string_view text, int depth) const {
     if (end == text.npos)
       break;
     const auto known = variables_.find(text.substr(i + 1, end - i - 1));
-    if (known != variables_.end() && depth < kMostDepth)
+    if (known != variables_.end() && depth < kMostReferences)
       result += expanded(known->second, depth + 1);
     i = end;
   }
@@ -290,7 +290,7 @@ std::optional<BuildFacts> makefile_in(llvm::vfs::FileSystem &files, const std::s
   for (const char *name : {"GNUmakefile", "makefile", "Makefile"}) {
     const std::string path = folder + "/" + name;
     const auto status = files.status(path);
-    if (!status || !status->isRegularFile() || status->getSize() > kMostBytes)
+    if (!status || !status->isRegularFile() || status->getSize() > kMostMakefileBytes)
       continue;
     if (!found)
       found.emplace(BuildFacts{.run = {}, .compile = {}, .makefile = path});
@@ -312,7 +312,7 @@ BuildFacts read_makefile(llvm::vfs::FileSystem &files, const std::string &folder
   if (auto found = makefile_in(files, folder, file))
     return std::move(*found);
   std::string above = llvm::sys::path::parent_path(file).str();
-  for (int level = 0; level <= kMostLevels && above.size() > 1; ++level) {
+  for (int level = 0; level <= kMostFoldersAbove && above.size() > 1; ++level) {
     if (auto found = makefile_in(files, above, file))
       return std::move(*found);
     if (has_build_file(files, above)) // a program of its own, built in another way

@@ -1,4 +1,5 @@
 #include "analysis/config/program_place.h"
+#include "support/text.h"
 
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Support/Path.h>
@@ -19,7 +20,7 @@ constexpr int kMostDepth = 6;                      ///< folders below a project'
 constexpr std::size_t kMostSources = 12;           ///< of a program; more are not parsed
 constexpr std::size_t kMostFiles = 600;            ///< of a project
 constexpr std::size_t kMostEntries = 5000;         ///< of the folders that are listed
-constexpr std::uint64_t kMostBytes = 16u << 20;    ///< of the files of a project
+constexpr std::uint64_t kMostProjectBytes = 16u << 20;    ///< of the files of a project
 constexpr std::uint64_t kMostFileBytes = 1u << 20; ///< larger files are data
 
 constexpr auto kSources = std::to_array<llvm::StringRef>({".cu", ".cpp", ".cc", ".cxx", ".c"});
@@ -28,8 +29,6 @@ constexpr auto kHeaders = std::to_array<llvm::StringRef>(
 constexpr auto kBuildFiles = std::to_array<const char *>(
     {"Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "compile_commands.json",
      ".warpwright.toml", "meson.build", "setup.py", "BUILD", ".git"});
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 bool mentions(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
@@ -121,7 +120,7 @@ private:
       return;
     const auto status = files_.status(file);
     if (!status || !status->isRegularFile() || status->getSize() > kMostFileBytes ||
-        bytes_ + status->getSize() > kMostBytes)
+        bytes_ + status->getSize() > kMostProjectBytes)
       return;
     bytes_ += status->getSize();
     found_.push_back({file, status->getLastModificationTime(), status->getSize()});

@@ -22,7 +22,7 @@ namespace warpwright::config {
 namespace {
 
 /// Size limit; a file that a person wrote is smaller.
-constexpr std::uint64_t kMostBytes = 1 << 20;
+constexpr std::uint64_t kMostConfigBytes = 1 << 20;
 
 std::string at(const std::string &path, const toml::source_region &region) {
   return path + ":" + std::to_string(region.begin.line);
@@ -287,7 +287,7 @@ void withhold(ProjectConfig &config) {
 Result<ProjectConfig> load(llvm::vfs::FileSystem &files, const std::string &path,
                            const Consent &allowed) {
   const auto status = files.status(path);
-  if (status && (!status->isRegularFile() || status->getSize() > kMostBytes))
+  if (status && (!status->isRegularFile() || status->getSize() > kMostConfigBytes))
     return fail(path + " is no regular file of at most 1 MiB, so it is not read", "Remove it");
   const auto buffer = files.getBufferForFile(path);
   if (!status || !buffer)

@@ -6,6 +6,7 @@
 // not depend on clients, devices or JSON (judge.h, command.cpp). Thread: values, any.
 #pragma once
 
+#include "runner/adversary/tasks.h"
 #include "support/model/task.h"
 
 #include <string>
@@ -72,6 +73,12 @@ inline Case both(const std::string &name, const char *family, const std::string 
           .candidate = std::move(candidate),
           .cpu = {accepted, ""},
           .gpu = {accepted, ""}};
+}
+
+/// The same for square_task().
+inline Case on_squares(const std::string &name, const char *family, const std::string &cheat,
+                       model::Plan candidate, std::vector<Expectation> accepted) {
+  return both(name, family, cheat, square_task(), std::move(candidate), std::move(accepted));
 }
 
 /// Whether the candidate is honest. All others must not end in a speedup.

@@ -8,7 +8,7 @@
 namespace warpwright::runner::adversary {
 namespace {
 
-constexpr const char *kFamily = "device globals that cache";
+constexpr const char *kDeviceGlobals = "device globals that cache";
 constexpr const char *kRepeats = "skipping work when inputs repeat";
 constexpr const char *kOnlyTiming =
     "its results are right; only a measurement that repeats its inputs would be fooled";
@@ -52,7 +52,7 @@ std::vector<Case> global_cache_cases() {
   std::vector<Case> cases;
   cases.push_back(
       {.name = "stops-after-some-launches",
-       .family = kFamily,
+       .family = kDeviceGlobals,
        .cheat = "counts its launches in a global and does nothing after the fourth",
        .task = square_task(),
        .candidate = with_tick(square("  if (i < n && launches <= 4) y[i] = x[i] * x[i];", kTick)),
@@ -60,7 +60,7 @@ std::vector<Case> global_cache_cases() {
        .gpu = {{kUnwritten}, ""}});
   cases.push_back(
       {.name = "stops-once-it-is-timed",
-       .family = kFamily,
+       .family = kDeviceGlobals,
        .cheat = "counts its launches at the measured size and stops when verification must be over",
        .task = square_task(),
        .candidate = with_tick(square("  if (i >= n) return;\n"
@@ -70,7 +70,7 @@ std::vector<Case> global_cache_cases() {
        .cpu = skip("the CPU backend times nothing, and does not run the measured size"),
        .gpu = {{kTimed, kUnwritten, kWrong}, ""}});
   cases.push_back({.name = "rests-in-most-launches-of-a-load",
-                   .family = kFamily,
+                   .family = kDeviceGlobals,
                    .cheat = "counts its launches since its module was loaded, works in the first "
                             "three, and then in one of four",
                    .task = square_task(),
@@ -81,7 +81,7 @@ std::vector<Case> global_cache_cases() {
                    .gpu = {{kTimed, kUnwritten, kWrong}, ""}});
   cases.push_back(
       {.name = "rests-in-one-launch-of-five",
-       .family = kFamily,
+       .family = kDeviceGlobals,
        .cheat = "skips so few launches of a load that the checked ones may not be among them",
        .task = square_task(),
        .candidate = with_tick(square(
@@ -91,14 +91,14 @@ std::vector<Case> global_cache_cases() {
        .gpu = {{kTimed, kUnwritten, kWrong, kNoGain}, ""}});
   cases.push_back(
       {.name = "computes-every-other-launch",
-       .family = kFamily,
+       .family = kDeviceGlobals,
        .cheat = "writes its output in every second launch only",
        .task = square_task(),
        .candidate = with_tick(square("  if (i < n && launches % 2) y[i] = x[i] * x[i];", kTick)),
        .cpu = {{kWrong}, ""},
        .gpu = {{kWrong}, ""}});
   cases.push_back({.name = "one-launch-behind",
-                   .family = kFamily,
+                   .family = kDeviceGlobals,
                    .cheat = "answers with what it computed in the launch before",
                    .task = square_task(),
                    .candidate = square("  if (i < n) { y[i] = kept[i]; kept[i] = x[i] * x[i]; }",
@@ -106,14 +106,14 @@ std::vector<Case> global_cache_cases() {
                    .cpu = {{kWrong}, ""},
                    .gpu = {{kWrong}, ""}});
   cases.push_back({.name = "cache-by-pointer",
-                   .family = kFamily,
+                   .family = kDeviceGlobals,
                    .cheat = "keeps results by the address and size of its input, and copies them",
                    .task = iterate_task(),
                    .candidate = cached_by("(unsigned long long)x"),
                    .cpu = {{kWrong}, ""},
                    .gpu = {{kWrong, kTimed, kNoGain}, ""}});
   cases.push_back({.name = "cache-by-weak-key",
-                   .family = kFamily,
+                   .family = kDeviceGlobals,
                    .cheat = "keeps results by a few bits of the first element",
                    .task = iterate_task(),
                    .candidate = cached_by("x[0] & 1u"),
@@ -121,7 +121,7 @@ std::vector<Case> global_cache_cases() {
                    .gpu = {{kWrong, kTimed}, ""}});
   cases.push_back(
       {.name = "cache-by-first-element",
-       .family = kFamily,
+       .family = kDeviceGlobals,
        .cheat = "keeps results by the first element, and copies them when it is seen again",
        .task = iterate_task(),
        .candidate = cached_by("x[0] | 1ull << 40"),
@@ -129,7 +129,7 @@ std::vector<Case> global_cache_cases() {
        .gpu = {{kTimed, kNoGain}, ""}});
   cases.push_back(
       {.name = "cache-by-checksum",
-       .family = kFamily,
+       .family = kDeviceGlobals,
        .cheat = "keeps results by a checksum over samples of the input",
        .task = iterate_task(),
        .candidate = cached_by("[&] { unsigned long long h = 1; for (int k = 0; k < 64; ++k) "

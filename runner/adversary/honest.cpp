@@ -9,11 +9,11 @@
 namespace warpwright::runner::adversary {
 namespace {
 
-constexpr const char *kFamily = "honest";
+constexpr const char *kHonest = "honest";
 
 Case right(const std::string &name, const std::string &what, Task task, Plan candidate) {
   return {.name = name,
-          .family = kFamily,
+          .family = kHonest,
           .cheat = what,
           .task = std::move(task),
           .candidate = std::move(candidate),

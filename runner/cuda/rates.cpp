@@ -13,8 +13,8 @@
 namespace warpwright::runner::cuda {
 namespace {
 
-constexpr int kRuns = 7, kTensorIterations = 2048, kThreads = 256, kBlocksPerMultiprocessor = 8,
-              kIterations = 4096, kChains = 8;
+constexpr int kRuns = 7, kTensorIterations = 2048, kFmaThreads = 256, kFmaBlocks = 8,
+              kFmaIterations = 4096, kFmaChains = 8;
 
 constexpr const char *kFmaSource = R"(
 extern "C" __global__ void ww_fma(float *out, float b, int iterations) {
@@ -90,11 +90,11 @@ double best_kernel_ns(const Driver &driver, CUstream stream, Compiler &compiler,
 std::optional<double> measure_fp32(const Driver &driver, CUstream stream, Compiler &compiler,
                                    int multiprocessors) {
   float factor = 0.999F;
-  int iterations = kIterations;
-  const auto blocks = static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor);
-  const double ns = best_kernel_ns(driver, stream, compiler, kFmaSource, "ww_fma", blocks, kThreads,
+  int iterations = kFmaIterations;
+  const auto blocks = static_cast<unsigned>(multiprocessors * kFmaBlocks);
+  const double ns = best_kernel_ns(driver, stream, compiler, kFmaSource, "ww_fma", blocks, kFmaThreads,
                                    {&factor, &iterations});
-  const double flops = 2.0 * kChains * kIterations * kThreads * blocks;
+  const double flops = 2.0 * kFmaChains * kFmaIterations * kFmaThreads * blocks;
   return ns > 0 ? std::optional(flops / ns * 1e9) : std::nullopt;
 }
 

@@ -1,4 +1,5 @@
 #include "runner/service/operator_code.h"
+#include "support/text.h"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,6 @@ namespace {
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// A letter and digits: "a12", a value of the program.
 bool is_numbered(std::string_view name, std::string_view letters) {

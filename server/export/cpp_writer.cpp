@@ -33,7 +33,7 @@ std::string quoted(const std::string &text) {
   return '"' + replaced(replaced(text, "\\", "\\\\"), "\"", "\\\"") + '"';
 }
 
-std::string commented(const std::string &text) {
+std::string cpp_comment(const std::string &text) {
   std::string result = "// ";
   for (const char c : text)
     result += c == '\n' ? std::string("\n// ") : std::string(1, c);
@@ -107,7 +107,7 @@ TensorMap tensor_map(void *address, int dtype, at::IntArrayRef extents, at::IntA
 /// The namespace of a variant. @param state quoted names of the object's tensors; empty when no tensor is needed
 std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
                     const model::Plan &plan, const CppVariant &variant, const std::string &state) {
-  return commented("Warpwright's variant " + variant.plan + " of " + function.name + ". " +
+  return cpp_comment("Warpwright's variant " + variant.plan + " of " + function.name + ". " +
                    variant.comment) +
          "namespace " + namespace_of(function) +
          " {\nnamespace {\n\nconst char *const kSource = " + "R\"warpwright(" + plan.source +

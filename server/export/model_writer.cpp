@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::string &text) {
   }
 }
 
-std::string commented(const std::string &text) {
+std::string python_comment(const std::string &text) {
   std::string result;
   std::size_t count = 0;
   for (const std::string &line : lines_of(text))
@@ -68,14 +68,14 @@ Result<ModelAddition> write_addition(const model::Task &task, const model::Graph
   std::string comment = text.comment;
   if (text.standalone) {
     const auto alone = standalone_text(task, plan, text.patterns, *literal,
-                                       commented(lines_of(comment).front()), "_warpwright_" + model);
+                                       python_comment(lines_of(comment).front()), "_warpwright_" + model);
     if (alone) {
       addition.decorator = *alone;
       return addition;
     }
     comment = "It cannot stand alone: " + alone.error().message + ".\n" + comment;
   }
-  addition.decorator = commented(comment) + package_text(model, text);
+  addition.decorator = python_comment(comment) + package_text(model, text);
   addition.plan_file = plan_file(plan, *literal);
   return addition;
 }

@@ -27,7 +27,7 @@ std::string python_text(std::string_view text) {
   return result + "\"";
 }
 
-std::string number(double value) {
+std::string python_number(double value) {
   if (std::isnan(value))
     return "float(\"nan\")";
   if (std::isinf(value))
@@ -35,17 +35,17 @@ std::string number(double value) {
   return exact_number(value);
 }
 
-std::string list(const std::vector<std::int64_t> &values) {
+std::string python_list(const std::vector<std::int64_t> &values) {
   return "[" + joined(values, ", ", [](std::int64_t value) { return std::to_string(value); }) + "]";
 }
 
-std::string triple(const std::array<std::uint32_t, 3> &values) {
+std::string python_triple(const std::array<std::uint32_t, 3> &values) {
   return "(" + joined(values, ", ", [](std::uint32_t value) { return std::to_string(value); }) + ")";
 }
 
-class Writer {
+class LiteralWriter {
 public:
-  explicit Writer(const plan::Program &program) : program_(program) {}
+  explicit LiteralWriter(const plan::Program &program) : program_(program) {}
 
   Result<std::string> steps() const {
     std::string text;
@@ -76,7 +76,7 @@ private:
   static std::string tensor(const std::string &name, model::Dtype dtype,
                             const std::vector<std::int64_t> &shape) {
     return "        (" + python_text(name) + ", " + python_text(model::name(dtype)) + ", " +
-           list(shape) + "),\n";
+           python_list(shape) + "),\n";
   }
 
   std::string text_of(const plan::Launch &launch) const {
@@ -84,7 +84,7 @@ private:
       return std::visit([&](const auto &value) { return text_of(value); }, argument);
     });
     return "(\"launch\", " + python_text(program_.kernels[launch.kernel].name) + ", " +
-           triple(launch.grid) + ", " + triple(launch.block) + ", " +
+           python_triple(launch.grid) + ", " + python_triple(launch.block) + ", " +
            std::to_string(launch.shared_bytes) + ", [" + arguments +
            (launch.cooperative  ? "], True)"
             : launch.overlapped ? "], \"overlapped\")"
@@ -101,7 +101,7 @@ private:
         python_text(program_.places[argument.place].name) + ", " + std::to_string(argument.offset);
     if (const auto &map = argument.map)
       return "(\"map\", " + place + ", (" + std::to_string(map->driver_dtype()) + ", " +
-             list(map->extents) + ", " + list(map->strides_bytes()) + ", " + list(map->box) + ", " +
+             python_list(map->extents) + ", " + python_list(map->strides_bytes()) + ", " + python_list(map->box) + ", " +
              std::to_string(map->driver_swizzle()) + "))";
     return "(\"buffer\", " + place + ")";
   }
@@ -112,7 +112,7 @@ private:
   static std::string text_of(const plan::NumberArgument &argument) {
     const auto *real = std::get_if<double>(&argument.value);
     return "(" + python_text(model::name(argument.dtype)) + ", " +
-           (real ? number(*real) : std::to_string(std::get<std::int64_t>(argument.value))) + ")";
+           (real ? python_number(*real) : std::to_string(std::get<std::int64_t>(argument.value))) + ")";
   }
 
   static std::string text_of(const model::ModuleStep *) { return {}; }
@@ -125,7 +125,7 @@ private:
     if (tensor.buffer.empty())
       return "None";
     return "(\"view\", " + python_text(tensor.buffer) + ", " + std::to_string(tensor.offset) + ", " +
-           list(tensor.shape) + ", " + list(strides(tensor)) + ")";
+           python_list(tensor.shape) + ", " + python_list(strides(tensor)) + ")";
   }
 
   static std::string value_text(const model::AtenArgument &argument) {
@@ -138,9 +138,9 @@ private:
     if (const auto *integer = std::get_if<std::int64_t>(&argument))
       return std::to_string(*integer);
     if (const auto *real = std::get_if<double>(&argument))
-      return number(*real);
+      return python_number(*real);
     if (const auto *integers = std::get_if<std::vector<std::int64_t>>(&argument))
-      return list(*integers);
+      return python_list(*integers);
     if (const auto *word = std::get_if<std::string>(&argument))
       return python_text(*word);
     return "None";
@@ -153,8 +153,8 @@ private:
     });
     const std::string results = joined(step.results, ", ", [](const model::TensorView &result) {
       return result.buffer.empty() ? "None"
-                                   : "(" + python_text(result.buffer) + ", " + list(result.shape) +
-                                         ", " + list(strides(result)) + ")";
+                                   : "(" + python_text(result.buffer) + ", " + python_list(result.shape) +
+                                         ", " + python_list(strides(result)) + ")";
     });
     return "(\"aten\", " + python_text(step.op) + ", [" + joined(step.arguments, ", ", value_text) + "], {" +
            keywords + "}, [" + results + "])";
@@ -259,7 +259,7 @@ Result<std::string> plan_literal(const model::Task &task, const model::Graph &gr
   const auto program = plan::program_of(plan, task, task.sizes);
   if (!program)
     return std::unexpected(program.error());
-  const Writer writer(*program);
+  const LiteralWriter writer(*program);
   const auto steps = writer.steps();
   if (!steps)
     return steps;

@@ -9,14 +9,12 @@ namespace {
 
 constexpr std::size_t kMostLaunches = 4;
 
-bool overlap(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
-
 /// The kernel in which the finding is about an access; null: it is about something else.
 const analysis::Kernel *accessing_kernel(const analysis::FileFacts &facts,
                                          const analysis::Diagnostic &finding) {
   for (const analysis::Kernel &kernel : facts.kernels)
     for (const analysis::Access &access : kernel.accesses)
-      if (overlap(access.range, finding.range))
+      if (access.range.overlaps(finding.range))
         return &kernel;
   return nullptr;
 }

@@ -28,12 +28,10 @@ bool is_safe(const std::string &rule) {
   return std::ranges::find(kSafeRules, rule) != kSafeRules.end();
 }
 
-bool overlap(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
-
 bool fits(const std::vector<TextEdit> &more, const std::vector<TextEdit> &edits) {
   return std::ranges::none_of(more, [&](const TextEdit &one) {
     return std::ranges::any_of(edits, [&](const TextEdit &known) {
-      return overlap(one.range, known.range) || one.range == known.range;
+      return one.range.overlaps(known.range) || one.range == known.range;
     });
   });
 }

@@ -87,7 +87,7 @@ void each_member(Options &options, Visit visit) {
   visit("confirmed_speedup", options.confirmed_speedup);
 }
 
-struct Writer {
+struct OptionsWriter {
   json &document;
   template <class T>
   void operator()(const char *key, const T &member) const {
@@ -114,7 +114,7 @@ struct Writer {
 
 json to_json(const VerifyOptions &options) {
   json document = json::object();
-  each_member(options, Writer{document});
+  each_member(options, OptionsWriter{document});
   return document;
 }
 

@@ -158,7 +158,7 @@ Result<Code> code_of(const std::string &section) {
 }
 
 /// The value of a text member; empty if there is none.
-std::string text_in(const json &object, const char *name) {
+std::string trimmed_text_in(const json &object, const char *name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? trimmed(found->get<std::string>()) : "";
 }
@@ -168,19 +168,19 @@ Result<Analysis> analysis_in(const json &object, int versions) {
   if (!said.is_object())
     return fail("the answer has no object `analysis`");
   Analysis analysis;
-  analysis.text = text_in(said, "text");
-  const std::string which = text_in(said, "faster");
+  analysis.text = trimmed_text_in(said, "text");
+  const std::string which = trimmed_text_in(said, "faster");
   if (versions >= 2 && which != "1" && which != "2")
     return fail("`analysis.faster` must be \"1\" or \"2\"");
   if (versions >= 2)
     analysis.faster_exemplar = which == "1" ? 0 : 1;
-  if (text_in(said, "decisive").empty())
+  if (trimmed_text_in(said, "decisive").empty())
     return fail("the answer has no text `analysis.decisive`");
-  analysis.explaining_move = text_in(said, "decisive");
-  analysis.bound = bound_named(text_in(said, "bound"));
+  analysis.explaining_move = trimmed_text_in(said, "decisive");
+  analysis.bound = bound_named(trimmed_text_in(said, "bound"));
   if (!analysis.bound)
     return fail("`analysis.bound` must be memory, compute or latency");
-  analysis.design = text_in(object, "design");
+  analysis.design = trimmed_text_in(object, "design");
   if (analysis.design.empty())
     return fail("the answer has no text `design`");
   return analysis;

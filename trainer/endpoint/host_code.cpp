@@ -1,4 +1,5 @@
 #include "trainer/endpoint/host_code.h"
+#include "support/text.h"
 
 #include <array>
 #include <cctype>
@@ -37,8 +38,6 @@ constexpr Sign kSigns[] = {
 /// Names of the CUDA runtime, beginning with `cuda`, that device code may call.
 constexpr std::string_view kDeviceCalls[] = {"cudaGridDependencySynchronize",
                                              "cudaTriggerProgrammaticLaunchCompletion"};
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// True if a sign stands at word boundaries: `float::x` does not match `at::`; `torch::Tensor` matches `torch`.
 bool stands(const std::string &code, std::size_t at, const Sign &sign) {

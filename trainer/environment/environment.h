@@ -24,6 +24,9 @@ struct TaskView {
   std::string graph = {}; ///< op graph of a torch module (generator/search/graph_env.h)
 };
 
+/// Short hash of a state's text.
+std::string text_hash(const std::string &text);
+
 class Environment {
 public:
   virtual ~Environment() = default;

@@ -17,8 +17,6 @@ constexpr std::size_t kHashDigits = 16;
 constexpr std::chrono::seconds kCandidateTimeout{60};
 constexpr std::size_t kMaxTexts = 20'000; ///< kept at once; a few KB each
 
-std::string text_hash(const std::string &text) { return sha256_hex(text).substr(0, kHashDigits); }
-
 bool is_module(const TrainingTask &task) { return task.language == kTorchLanguage; }
 
 std::string key_of(const TrainingTask &task, const Moves &moves) {
@@ -29,6 +27,8 @@ std::string key_of(const TrainingTask &task, const Moves &moves) {
 }
 
 } // namespace
+
+std::string text_hash(const std::string &text) { return sha256_hex(text).substr(0, kHashDigits); }
 
 Result<std::unique_ptr<LiveEnvironment>> LiveEnvironment::connect(const EnvironmentConfig &config,
                                                                   Exclusive<RecordBook> &records) {

@@ -1,8 +1,8 @@
 #include "trainer/environment/module_states.h"
 
-#include "support/hash.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
+#include "trainer/environment/environment.h"
 
 #include <filesystem>
 
@@ -11,7 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kHashDigits = 16;
 /// Maximal number of kept traces; those of whole networks take a few hundred KB each.
 constexpr std::size_t kMostTraces = 512;
 
@@ -63,8 +62,7 @@ Result<StateRecord> ModuleStates::state(const TrainingTask &task, const Moves &m
   auto call = TRY(call_of(task));
   call["moves"] = moves;
   auto answer = TRY(env_.call("moves", call));
-  StateRecord state{
-      moves, sha256_hex(answer.at("text").get<std::string>()).substr(0, kHashDigits), {}};
+  StateRecord state{moves, text_hash(answer.at("text").get<std::string>()), {}};
   for (const Json &move : answer.at("moves"))
     state.legal.push_back(move.at("move"));
   return state;

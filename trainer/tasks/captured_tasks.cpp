@@ -4,6 +4,7 @@
 #include "runner/capture/files/kernel_names.h"
 #include "support/files.h"
 #include "support/words.h"
+#include "support/text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -16,8 +17,6 @@ namespace fs = std::filesystem;
 using Kind = DeclaredParameter::Kind;
 
 constexpr std::string_view kGlobal = "__global__";
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 std::vector<std::string> words_of(const std::string &text) {
   std::vector<std::string> words;

@@ -1,4 +1,5 @@
 #include "trainer/tasks/declared_sizes.h"
+#include "support/text.h"
 
 #include <cctype>
 #include <string_view>
@@ -9,8 +10,6 @@ namespace {
 
 constexpr std::string_view kComment = "// warpwright:";
 constexpr std::string_view kBefore[] = {"const int ", "constexpr int ", "#define "};
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 std::size_t skip_spaces(std::string_view line, std::size_t at) {
   while (at < line.size() && line[at] == ' ')

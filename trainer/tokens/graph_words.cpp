@@ -11,9 +11,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kVariables = 24;
 /// Attributes that determine a node's cost or the layout of its elements.
-constexpr std::array<std::string_view, 9> kKept{
+constexpr std::array<std::string_view, 9> kKeptNames{
     "dim", "dims", "kernel", "stride", "causal", "groups", "target", "transposed", "diagonal"};
 constexpr std::size_t kMostNumbers = 4; ///< words per list of numbers
 
@@ -48,7 +47,7 @@ std::string size_of(std::string_view digits) {
 /// Words of a list such as {dims=[1,2], eps=1e-05}: only kept attributes, one word per number.
 Words attribute_words(std::string_view text) {
   Words words;
-  for (const std::string_view name : kKept) {
+  for (const std::string_view name : kKeptNames) {
     std::size_t at = text.find(std::string(name) + "=");
     while (at != text.npos && at > 0 && text[at - 1] != ' ' && text[at - 1] != '{')
       at = text.find(std::string(name) + "=", at + 1);
@@ -159,7 +158,7 @@ private:
   }
 
   std::string variable(const std::string &name) {
-    const auto [place, is_new] = variables_.emplace(name, variables_.size() % kVariables);
+    const auto [place, is_new] = variables_.emplace(name, variables_.size() % Vocabulary::kVariables);
     return "v" + std::to_string(place->second);
   }
 

@@ -1,5 +1,7 @@
 #include "trainer/tokens/source_words.h"
 
+#include "trainer/tokens/vocabulary.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,9 +10,9 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr std::size_t kVariables = 24, kLongNumber = 5;
+constexpr std::size_t kLongNumber = 5;
 constexpr std::string_view kDropped = ";,(){}";
-constexpr std::array<std::string_view, 44> kKept{
+constexpr std::array<std::string_view, 44> kKeptWords{
     "__global__", "__shared__", "__device__", "__restrict__", "__syncthreads", "__launch_bounds__",
     "const",      "int",        "unsigned",   "float",        "double",        "half",
     "__half",     "char",       "long",       "short",        "size_t",        "int64_t",
@@ -64,9 +66,9 @@ private:
       return word.size() >= kLongNumber ? "num" : word;
     const bool called = place_ < text_.size() && text_[place_] == '(';
     const bool member = begin > 0 && text_[begin - 1] == '.';
-    if (called || member || std::ranges::find(kKept, word) != kKept.end())
+    if (called || member || std::ranges::find(kKeptWords, word) != kKeptWords.end())
       return word;
-    const auto [variable, is_new] = variables_.emplace(word, variables_.size() % kVariables);
+    const auto [variable, is_new] = variables_.emplace(word, variables_.size() % Vocabulary::kVariables);
     return "v" + std::to_string(variable->second);
   }
 

@@ -6,7 +6,7 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr int kLargestPower = 48, kLargestQuarter = 40, kVariables = 24, kTenths = 10;
+constexpr int kLargestPower = 48, kLargestQuarter = 40, kTenths = 10;
 
 } // namespace
 

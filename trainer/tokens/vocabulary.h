@@ -21,6 +21,7 @@ public:
   int size() const { return int(words_.size()); }
   const std::vector<std::string> &words() const { return words_; }
 
+  static constexpr int kVariables = 24; ///< words for the names of a source in turn: "v0", "v1", ...
   static constexpr const char *kUnknown = "<unknown>", *kBegin = "<begin>", *kDevice = "<device>",
                               *kSource = "<source>", *kLegal = "<legal>", *kExemplar = "<exemplar>",
                               *kAnalysis = "<analysis>", *kMoves = "<moves>", *kStop = "<stop>",

@@ -46,11 +46,6 @@ Op binary(std::string_view name, Recompute recompute, Formula formula,
           .bounds = bounds};
 }
 
-Op selecting(Op op) {
-  op.selects = true;
-  return op;
-}
-
 Op written(Op op, WriteElement write) {
   op.write = write;
   return op;

@@ -13,8 +13,6 @@ using enum AttributeKind;
 constexpr AttributeRule kStride = {"stride", List, false}, kPadding = {"padding", List, false},
                         kDilation = {"dilation", List, false}, kCeil = {"ceil", Flag, false};
 
-Bounds first(const Node &, std::span<const Bounds> x) { return x[0]; }
-
 Op product(std::string_view name, std::size_t least, std::size_t most, InferTypes infer,
            CallLibrary library, Flops flops, std::vector<AttributeRule> attributes) {
   return {.name = name,

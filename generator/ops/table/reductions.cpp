@@ -8,7 +8,6 @@ namespace {
 using model::Node;
 using enum AttributeKind;
 
-Bounds first(const Node &, std::span<const Bounds> x) { return x[0]; }
 Bounds not_negative(const Node &, std::span<const Bounds>) { return {.low = 0}; }
 /// Returns bounds of a sum, which are known where all values have one sign.
 Bounds sum_bounds(const Node &, std::span<const Bounds> x) {

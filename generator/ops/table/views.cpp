@@ -9,7 +9,6 @@ namespace {
 using model::Node;
 using enum AttributeKind;
 
-Bounds first(const Node &, std::span<const Bounds> x) { return x[0]; }
 Bounds first_or_zero(const Node &, std::span<const Bounds> x) {
   return bounds::hull(x[0], {0, 0});
 }
@@ -237,11 +236,6 @@ bool slice_place(const Node &node, StridedPlace &place) {
   place.offset += integer_attribute(node, "start") * place.strides[dim];
   place.strides[dim] *= integer_attribute(node, "step", 1);
   return true;
-}
-
-Op selecting(Op op) {
-  op.selects = true;
-  return op;
 }
 
 Op indexed(std::string_view name, InferTypes infer, std::vector<AttributeRule> attributes = {}) {

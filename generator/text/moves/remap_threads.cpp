@@ -39,7 +39,7 @@ std::optional<source::Edits> swapped_members(const source::KernelSource &source)
 std::string exchanged(std::string text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
     if (text[i] == '.' && (text[i + 1] == 'x' || text[i + 1] == 'y') &&
-        (i + 2 == text.size() || !source::is_word(text[i + 2]) || text[i + 2] == '_'))
+        (i + 2 == text.size() || !is_word(text[i + 2]) || text[i + 2] == '_'))
       text[i + 1] = text[i + 1] == 'x' ? 'y' : 'x';
   return text;
 }

@@ -27,8 +27,6 @@ std::string map_lines(std::string_view text, Change change) {
 
 } // namespace
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 bool is_identifier(std::string_view text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text.front())) &&
          std::ranges::all_of(text, is_word);

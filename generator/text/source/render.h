@@ -19,8 +19,6 @@ namespace warpwright::source {
 using Bindings = std::map<std::string, std::string>;
 using Edits = std::vector<TextEdit>;
 
-/// True for letters, digits and underscores.
-bool is_word(char c);
 bool is_identifier(std::string_view text);
 /// `text` without the spaces at both ends.
 std::string_view trimmed(std::string_view text);

@@ -13,7 +13,7 @@
 namespace warpwright::cli {
 namespace {
 
-std::string cell(const std::string &content, const char *style = nullptr) {
+std::string table_cell(const std::string &content, const char *style = nullptr) {
   return (style ? std::string("<td class='") + style + "'>" : "<td>") + content + "</td>";
 }
 
@@ -78,11 +78,11 @@ std::string table_row(const KernelReport &kernel, std::size_t index) {
          (kernel.best == index ? "best"
           : verified           ? ""
                                : "failed") +
-         "'>" + cell("<span class='mono'>" + escape_html(moves_text(variant.moves)) + "</span>") +
-         cell(outcome) + cell(escape_html(error_text(shown_error(verdict.errors))), "n") +
-         cell(verdict.candidate_time ? time_text(verdict.candidate_time->median_ns) : "-", "n g") +
-         cell(verdict.speedup ? escape_html(speedup_text(*verdict.speedup)) : "-", "n g") +
-         cell(integer(compile.registers), "n g") + cell(percent(compile.occupancy), "n g") +
+         "'>" + table_cell("<span class='mono'>" + escape_html(moves_text(variant.moves)) + "</span>") +
+         table_cell(outcome) + table_cell(escape_html(error_text(shown_error(verdict.errors))), "n") +
+         table_cell(verdict.candidate_time ? time_text(verdict.candidate_time->median_ns) : "-", "n g") +
+         table_cell(verdict.speedup ? escape_html(speedup_text(*verdict.speedup)) : "-", "n g") +
+         table_cell(integer(compile.registers), "n g") + table_cell(percent(compile.occupancy), "n g") +
          "</tr>";
 }
 
@@ -206,14 +206,14 @@ std::string summary_row(const KernelReport &kernel, std::size_t index) {
       : best       ? "<span class='mono'>" + escape_html(moves_text(best->moves)) + "</span>"
                    : "<span class='muted'>nothing better found</span>";
   return "<tr>" +
-         cell("<a href='#k" + std::to_string(index) + "'>" + escape_html(kernel.name) +
+         table_cell("<a href='#k" + std::to_string(index) + "'>" + escape_html(kernel.name) +
               "</a><small>" + escape_html(kernel.file) + "</small>") +
-         cell(result) + cell(reference ? time_text(reference->median_ns) : "-", "n g") +
-         cell(measured && best->verdict.candidate_time
+         table_cell(result) + table_cell(reference ? time_text(reference->median_ns) : "-", "n g") +
+         table_cell(measured && best->verdict.candidate_time
                   ? time_text(best->verdict.candidate_time->median_ns)
                   : "-",
               "n g") +
-         cell(measured ? escape_html(speedup_text(*best->verdict.speedup)) : "-", "n g") + "</tr>";
+         table_cell(measured ? escape_html(speedup_text(*best->verdict.speedup)) : "-", "n g") + "</tr>";
 }
 
 std::string banner(const Report &report) {
