@@ -141,10 +141,14 @@ endfunction()
 set(WARPWRIGHT_TESTED_DIR ${CMAKE_SOURCE_DIR} CACHE PATH "Folder that tests read files of the source tree from")
 set(WARPWRIGHT_TESTED_PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} CACHE PATH "Folder that tests run programs from")
 
-# warpwright_test(name SOURCES... LINKS targets... LABELS labels...): one doctest executable, one CTest entry.
+# warpwright_test(name SOURCES... LINKS targets... LABELS labels... SEPARATE): one doctest executable, one CTest entry.
+# SEPARATE: functions of several sources have the same names, so that each source is compiled alone.
 function(warpwright_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS;PCH" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "TIMEOUT" "SOURCES;LINKS;LABELS;PCH" ${ARGN})
   add_executable(${name} ${CMAKE_SOURCE_DIR}/tests/main.cpp ${arg_SOURCES})
+  if(arg_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_link_libraries(${name} PRIVATE warpwright_options ${arg_LINKS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE WARPWRIGHT_SOURCE_DIR="${WARPWRIGHT_TESTED_DIR}"

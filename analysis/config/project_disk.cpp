@@ -6,7 +6,7 @@
 namespace warpwright::config {
 namespace {
 
-constexpr std::size_t kMostFileBytes = std::size_t{4} << 20;
+constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
 
 std::optional<std::string> read(const std::string &path) {
   std::error_code ignored;
@@ -15,7 +15,7 @@ std::optional<std::string> read(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return std::nullopt;
-  std::string text(kMostFileBytes, '\0');
+  std::string text(kMostTextBytes, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;

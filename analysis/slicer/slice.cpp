@@ -18,7 +18,7 @@ namespace warpwright::analysis {
 namespace {
 
 using namespace slicer;
-using Kind = Directive::Kind;
+using DirectiveKind = Directive::Kind;
 
 /// A piece of a file in text order: a directive, or an item by index.
 struct Piece {
@@ -71,7 +71,7 @@ public:
       pieces_.push_back(pieces_of(file));
     for (const auto &file : inventory_.files)
       for (const Directive &directive : file->directives)
-        if (directive.kind == Kind::Define)
+        if (directive.kind == DirectiveKind::Define)
           macros_.insert(directive.name);
   }
 
@@ -226,7 +226,7 @@ private:
           choose(i);
       for (std::size_t file = 0; file < inventory_.files.size(); ++file) {
         for (const Directive &directive : inventory_.files[file]->directives)
-          if (directive.kind == Kind::Define && needed_.contains(directive.name))
+          if (directive.kind == DirectiveKind::Define && needed_.contains(directive.name))
             collect_identifiers(*inventory_.files[file], directive.range, needed_);
         std::size_t position = 0;
         emit_pieces(file, position); // adds identifiers of conditions and of branches not taken
@@ -346,7 +346,7 @@ private:
   bool includes(std::string_view header) const {
     for (const auto &file : inventory_.files)
       for (const Directive &directive : file->directives)
-        if (directive.kind == Kind::Include && directive.name == header && uses_header(header))
+        if (directive.kind == DirectiveKind::Include && directive.name == header && uses_header(header))
           return true;
     return false;
   }
@@ -392,10 +392,10 @@ private:
       if (!piece.directive) {
         text += emit_item(inventory_.items[piece.item]);
         ++position;
-      } else if (piece.directive->kind == Kind::If) {
+      } else if (piece.directive->kind == DirectiveKind::If) {
         text += emit_conditional(file, position);
-      } else if (piece.directive->kind == Kind::Elif || piece.directive->kind == Kind::Else ||
-                 piece.directive->kind == Kind::Endif) {
+      } else if (piece.directive->kind == DirectiveKind::Elif || piece.directive->kind == DirectiveKind::Else ||
+                 piece.directive->kind == DirectiveKind::Endif) {
         return text;
       } else {
         text += emit_directive(file, *piece.directive);
@@ -417,7 +417,7 @@ private:
     while (position < pieces_[file].size()) {
       const Directive *directive = pieces_[file][position].directive;
       ++position;
-      if (directive->kind == Kind::Endif) {
+      if (directive->kind == DirectiveKind::Endif) {
         end = directive;
         break;
       }
@@ -448,7 +448,7 @@ private:
   bool is_include_guard(std::size_t file, const Directive &directive) const {
     const auto &directives = inventory_.files[file]->directives;
     const auto at = std::ranges::find_if(directives, [&](const Directive &one) { return &one == &directive; });
-    return at != directives.end() && at + 1 != directives.end() && (at + 1)->kind == Kind::Define &&
+    return at != directives.end() && at + 1 != directives.end() && (at + 1)->kind == DirectiveKind::Define &&
            !directive.name.empty() && (at + 1)->name == directive.name;
   }
 
@@ -467,7 +467,7 @@ private:
   std::string emit_directive(std::size_t file, const Directive &directive) {
     const SourceText &source = *inventory_.files[file];
     switch (directive.kind) {
-    case Kind::Include: {
+    case DirectiveKind::Include: {
       if (is_device_header(directive.name) && side_ == Side::Device)
         return directive.name == "cub/cub.cuh" ? cub_includes(needed_)
                : uses_header(directive.name)   ? "#include <" + directive.name + ">\n"
@@ -475,8 +475,8 @@ private:
       const auto child = source.includes.find(directive.range.begin);
       return child == source.includes.end() ? "" : emit_file(child->second);
     }
-    case Kind::Define:
-    case Kind::Undef:
+    case DirectiveKind::Define:
+    case DirectiveKind::Undef:
       return needed_.contains(directive.name) ? std::string(source.of(directive.range)) + "\n" : "";
     default:
       return {};
@@ -516,7 +516,7 @@ private:
     if (name == "nvcuda" || name == "cooperative_groups" || name == "cub" || name == "wmma")
       return std::ranges::any_of(inventory_.files, [&](const auto &file) {
         return std::ranges::any_of(file->directives, [&](const Directive &directive) {
-          return directive.kind == Kind::Include && is_device_header(directive.name) &&
+          return directive.kind == DirectiveKind::Include && is_device_header(directive.name) &&
                  uses_header(directive.name);
         });
       });

@@ -11,7 +11,7 @@
 namespace warpwright::analysis::slicer {
 namespace {
 
-using Kind = Directive::Kind;
+using DirectiveKind = Directive::Kind;
 
 clang::LangOptions raw_options() {
   clang::LangOptions options;
@@ -20,14 +20,14 @@ clang::LangOptions raw_options() {
   return options;
 }
 
-Kind kind_of(std::string_view word) {
-  static const std::map<std::string_view, Kind> kKinds{
-      {"define", Kind::Define}, {"undef", Kind::Undef},  {"include", Kind::Include},
-      {"if", Kind::If},         {"ifdef", Kind::If},     {"ifndef", Kind::If},
-      {"elif", Kind::Elif},     {"elifdef", Kind::Elif}, {"elifndef", Kind::Elif},
-      {"else", Kind::Else},     {"endif", Kind::Endif},  {"pragma", Kind::Pragma}};
+DirectiveKind kind_of(std::string_view word) {
+  static const std::map<std::string_view, DirectiveKind> kKinds{
+      {"define", DirectiveKind::Define}, {"undef", DirectiveKind::Undef},  {"include", DirectiveKind::Include},
+      {"if", DirectiveKind::If},         {"ifdef", DirectiveKind::If},     {"ifndef", DirectiveKind::If},
+      {"elif", DirectiveKind::Elif},     {"elifdef", DirectiveKind::Elif}, {"elifndef", DirectiveKind::Elif},
+      {"else", DirectiveKind::Else},     {"endif", DirectiveKind::Endif},  {"pragma", DirectiveKind::Pragma}};
   const auto found = kKinds.find(word);
-  return found == kKinds.end() ? Kind::Other : found->second;
+  return found == kKinds.end() ? DirectiveKind::Other : found->second;
 }
 
 /// The end of the (continued) line that contains `offset`, without its newline.
@@ -58,7 +58,7 @@ Directive read_directive(const SourceText &source, std::size_t hash) {
   std::size_t at = source.tokens[hash + 1].range.end;
   while (at < end && (text[at] == ' ' || text[at] == '\t'))
     ++at;
-  if (directive.kind == Kind::Include && at < end && (text[at] == '"' || text[at] == '<')) {
+  if (directive.kind == DirectiveKind::Include && at < end && (text[at] == '"' || text[at] == '<')) {
     directive.is_quoted = text[at] == '"';
     const std::size_t close = text.find(directive.is_quoted ? '"' : '>', at + 1);
     if (close != std::string_view::npos && close < end)
@@ -93,9 +93,9 @@ std::size_t begin_before_conditional(const SourceText &source, std::size_t first
     });
     if (directive == source.directives.end())
       return first;
-    if (open == 0 && directive->kind != Kind::Endif)
+    if (open == 0 && directive->kind != DirectiveKind::Endif)
       return at < first && continues.value_or(false) ? at : first;
-    open += directive->kind == Kind::Endif ? 1 : directive->kind == Kind::If ? -1 : 0;
+    open += directive->kind == DirectiveKind::Endif ? 1 : directive->kind == DirectiveKind::If ? -1 : 0;
     while (at > 0 && source.tokens[at - 1].range.begin >= directive->range.begin)
       --at;
   }

@@ -20,7 +20,7 @@ namespace warpwright::analysis {
 namespace {
 
 using model::Direction;
-using Kind = model::Distribution::Kind;
+using DistributionKind = model::Distribution::Kind;
 
 class Inference {
 public:
@@ -316,16 +316,16 @@ private:
     return needs_fill || escaped ? Direction::InOut : Direction::Out;
   }
 
-  Kind kind_of(const DraftBuffer &draft, const model::Buffer &buffer, const BufferUse &use) const {
+  DistributionKind kind_of(const DraftBuffer &draft, const model::Buffer &buffer, const BufferUse &use) const {
     const auto in = [&](const std::set<std::string> &set) {
       return std::ranges::any_of(draft.parameters,
                                  [&](const std::string &name) { return set.contains(name); });
     };
     if (!model::is_floating(buffer.dtype))
-      return Kind::Integers;
+      return DistributionKind::Integers;
     if (use.is_atomic && use.is_written)
-      return Kind::Zeros;
-    return in(measured_->ranges.positive) ? Kind::Positive : Kind::Normal;
+      return DistributionKind::Zeros;
+    return in(measured_->ranges.positive) ? DistributionKind::Positive : DistributionKind::Normal;
   }
 
   /// As a recorded run had it, else by the kernel's text.
@@ -361,7 +361,7 @@ private:
   /// Limits integers that index another buffer to indices inside it. @return their exclusive bound
   std::optional<symbolic::Expression> index_distribution(const SizeProbe &prober,
                                                          model::Buffer &buffer) {
-    using enum Kind;
+    using enum DistributionKind;
     std::optional<symbolic::Expression> bound;
     if (buffer.distribution.kind != Integers)
       return bound;

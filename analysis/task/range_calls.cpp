@@ -11,8 +11,6 @@ namespace {
 
 constexpr int kMaxInline = 8;
 
-bool is_float(clang::QualType type) { return !type.isNull() && type->isRealFloatingType(); }
-
 } // namespace
 
 RangeValue RangeInterpreter::evaluate_call(const clang::CallExpr &call) {

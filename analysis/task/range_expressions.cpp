@@ -17,8 +17,6 @@ constexpr int kMaxDepth = 60;
 
 int axis_of(std::string_view name) { return name.back() - 'x'; }
 
-bool is_float(clang::QualType type) { return !type.isNull() && type->isRealFloatingType(); }
-
 } // namespace
 
 symbolic::Interval range_of_type(const clang::ASTContext &context, clang::QualType type) {

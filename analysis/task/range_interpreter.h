@@ -95,6 +95,8 @@ private:
   int steps_ = 0;
 };
 
+inline bool is_float(clang::QualType type) { return !type.isNull() && type->isRealFloatingType(); }
+
 /// Removes parentheses, casts and temporaries.
 const clang::Expr *bare(const clang::Expr *expression);
 

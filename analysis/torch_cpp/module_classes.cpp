@@ -10,7 +10,7 @@ namespace {
 
 using llvm::dyn_cast;
 
-constexpr const char *kKept = "forward_as_written";
+constexpr const char *kKeptForward = "forward_as_written";
 
 /// Definitions of module classes in the file, namespaces included.
 class Classes : public clang::RecursiveASTVisitor<Classes> {
@@ -165,7 +165,7 @@ std::vector<ModuleClass> torch_modules(const ParsedUnit &unit) {
 
 const clang::CXXMethodDecl *as_written(const ParsedUnit &unit,
                                        const ModuleClass &module) {
-  return holds_variant_of(unit, module.type->getNameAsString()) ? method_named(*module.type, kKept)
+  return holds_variant_of(unit, module.type->getNameAsString()) ? method_named(*module.type, kKeptForward)
                                                                 : nullptr;
 }
 

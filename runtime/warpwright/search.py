@@ -296,6 +296,11 @@ def program():
     raise core.CoreError("warpwright-search is not installed with the package: install warpwright again, or set WARPWRIGHT_SEARCH")
 
 
+def has_cpu_worker():
+    """Whether plans can be searched on the CPU, as tests do."""
+    return "WARPWRIGHT_CPU_WORKER" in os.environ or os.path.exists(os.path.join(os.path.dirname(program()), "warpwright-worker-cpu"))
+
+
 class Progress:
     """Progress output: one changing line on a terminal, else one line per region."""
 
@@ -328,6 +333,9 @@ def search(graphs, seconds, progress, runner=None):
             folders.setdefault(graph.folder(), (graph, {}))[1].update(dict.fromkeys(graph.waiting))
     if any(graph.device.type == "cuda" for graph, _ in folders.values()):
         torch.cuda.empty_cache()
+    elif folders and not runner and not has_cpu_worker():
+        where = "move both to the GPU" if torch.cuda.is_available() else "PyTorch finds no GPU on this machine"
+        raise core.CoreError(f"the model and its inputs are on the CPU, and plans are for GPUs: {where}")
     end = time.monotonic() + seconds
     for graph, keys in folders.values():
         budget = ["--keys", ",".join(keys), "--budget-seconds", str(max(int(end - time.monotonic()), 1))]
@@ -375,7 +383,7 @@ def optimize(model, example_inputs=(), *, kwargs=None, mode=None, dynamic=None, 
     @param apply False: search and report only
     @param runner the runner for the search program; None: its default
     @return the model; report(model) describes the results
-    @raise TypeError for example inputs that are no tuple; also any error of the model
+    @raise TypeError for example inputs that are no tuple; core.CoreError for a model on the CPU; also any error of the model
     """
     if not isinstance(example_inputs, (tuple, list)):
         raise TypeError("example_inputs is a tuple of forward's arguments: optimize(model, (x,))")

@@ -48,7 +48,7 @@ Outcome<ToolResult> run_analyze_tool(Workbench &bench, const ToolCall &call) {
   return result;
 }
 
-Json output() {
+Json analyze_output() {
   const Json kernel = result_schema({{"name", text_schema()},
                                      {"line", {{"type", "integer"}}},
                                      {"accesses", list_schema({{"type", "object"}})},
@@ -79,7 +79,7 @@ Tool analyze_tool() {
               "fixes. Parses only; runs nothing.",
           .input = arguments_schema({{"file", file_schema()}, {"text", edited_text_schema()}},
                                     {"file"}),
-          .output = output(),
+          .output = analyze_output(),
           .is_repeatable = true,
           .run = run_analyze_tool};
 }

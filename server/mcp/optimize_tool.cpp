@@ -167,7 +167,7 @@ Outcome<ToolResult> run_job_tool(Workbench &bench, const ToolCall &call) {
   return awaited(*job, bench, call, false);
 }
 
-Json output() {
+Json optimize_output() {
   const Json missing =
       result_schema({{"name", text_schema()}, {"question", text_schema()}}, {"name", "question"});
   return result_schema(
@@ -210,7 +210,7 @@ Tool optimize_tool() {
                {"max_variants", integer_schema(1, kMaxVariants, "Default 64")},
                {"wait_s", wait_schema()}},
               {"file", "kernel"}),
-          .output = output(),
+          .output = optimize_output(),
           .run = run_optimize_tool};
 }
 
@@ -223,7 +223,7 @@ Tool job_tool() {
                                      {"wait_s", wait_schema()},
                                      {"cancel", {{"type", "boolean"}}}},
                                     {"job"}),
-          .output = output(),
+          .output = optimize_output(),
           .run = run_job_tool};
 }
 

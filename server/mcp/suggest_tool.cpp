@@ -57,7 +57,7 @@ Outcome<ToolResult> run_suggest_tool(Workbench &bench, const ToolCall &call) {
   return ToolResult{{{"kernel", kernel->name}, {"moves", moves}, {"refused", refused}}, summary, {}};
 }
 
-Json output() {
+Json suggestion_output() {
   const Json finding = result_schema(
       {{"rule", text_schema()}, {"line", {{"type", "integer"}}}, {"message", text_schema()}},
       {"rule", "line", "message"});
@@ -88,7 +88,7 @@ Tool suggest_tool() {
       .input = arguments_schema(
           {{"file", file_schema()}, {"kernel", kernel_schema()}, {"text", edited_text_schema()}},
           {"file", "kernel"}),
-      .output = output(),
+      .output = suggestion_output(),
       .is_repeatable = true,
       .run = run_suggest_tool};
 }

@@ -121,7 +121,7 @@ Outcome<ToolResult> run_verify_tool(Workbench &bench, const ToolCall &call) {
   return result;
 }
 
-Json output() {
+Json verify_output() {
   Json properties = verdict_properties();
   properties["original"] = result_schema({{"from", {{"enum", {"git", "disk"}}}},
                                           {"revision", text_schema()},
@@ -156,7 +156,7 @@ Tool verify_tool() {
                  {"maxLength", 200},
                  {"description", "Revision of Git with the original; default HEAD"}}}},
               {"file", "kernel"}),
-          .output = output(),
+          .output = verify_output(),
           .run = run_verify_tool};
 }
 

@@ -70,8 +70,6 @@ bool fits(const capture::Launch &launch, const clang::FunctionDecl &kernel) {
 
 /// The fields of a struct parameter, or the parameter itself.
 std::vector<analysis::StructField> parts_of(const clang::ParmVarDecl &parameter) {
-  if (parameter.getType()->isDependentType() || parameter.getType()->isIncompleteType())
-    return {};
   if (auto fields = analysis::struct_fields(parameter.getASTContext(), parameter))
     return *std::move(fields);
   return {{parameter.getNameAsString(), "", parameter.getType(), 0}};
@@ -158,9 +156,10 @@ std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,
     for (const analysis::StructField &part : parts_of(*kernel.getParamDecl(i))) {
       const auto at = static_cast<std::uint32_t>(part.offset);
       const auto pointer = std::ranges::find(given.pointers, at, &capture::Pointer::at);
-      const std::string bytes = given.bytes.substr(
-          at, static_cast<std::size_t>(
-                  kernel.getASTContext().getTypeSizeInChars(part.type).getQuantity()));
+      const std::string bytes =
+          part.path.empty() ? given.bytes
+                            : given.bytes.substr(at, static_cast<std::size_t>(
+                                                         kernel.getASTContext().getTypeSizeInChars(part.type).getQuantity()));
       const bool is_null = std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
       if (pointer != given.pointers.end())
         found.extents_bytes[part.name] = static_cast<std::int64_t>(extent_of(*pointer, launch));

@@ -3,5 +3,5 @@
 warpwright_test(slicer_tests
   SOURCES slicer_test.cpp nvrtc_probe.cpp
   LINKS warpwright_analysis warpwright_config ${CMAKE_DL_LIBS}
-  LABELS analysis)
+  LABELS analysis SEPARATE)
 target_precompile_headers(slicer_tests REUSE_FROM warpwright_analysis)

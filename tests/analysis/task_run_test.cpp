@@ -1,4 +1,5 @@
 // Values at a launch: from the arguments of the run command, and from the imagined run of `main`.
+#include "support/model/json.h"
 #include "task_support.h"
 
 #include <algorithm>

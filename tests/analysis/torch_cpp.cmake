@@ -2,7 +2,7 @@
 # traces of them.
 set(torch_cpp_sources broken_test.cpp cut_test.cpp inputs_test.cpp module_test.cpp slice_test.cpp task_text.cpp)
 list(TRANSFORM torch_cpp_sources PREPEND torch_cpp/)
-warpwright_test(torch_cpp_tests SOURCES ${torch_cpp_sources} LINKS analysis_torch_cpp LABELS analysis)
+warpwright_test(torch_cpp_tests SOURCES ${torch_cpp_sources} LINKS analysis_torch_cpp LABELS analysis SEPARATE)
 add_executable(torch_cpp_dump torch_cpp/dump_tasks.cpp)
 target_link_libraries(torch_cpp_dump PRIVATE analysis_torch_cpp)
 set_target_properties(torch_cpp_dump PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

@@ -1,5 +1,5 @@
 // The real `warpwright` on Python files, on the CPU backend: what it prints, writes and returns.
-#include "support/process.h"
+#include "tests/e2e/torch_session.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include <sstream>
 
 using namespace warpwright;
+using namespace warpwright::tests;
 namespace fs = std::filesystem;
 
 namespace {
@@ -36,16 +37,6 @@ def get_init_inputs():
 if __name__ == "__main__":
     print(Model(1.5)(*get_inputs()).shape)
 )";
-
-std::string python() {
-  const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
-  return chosen && *chosen ? chosen : "python3";
-}
-
-bool has_torch() {
-  const auto run = run_captured({python(), "-c", "import torch"}, "", std::chrono::seconds(60), {});
-  return run && run->status.code == 0;
-}
 
 struct Ended {
   int code = 0;

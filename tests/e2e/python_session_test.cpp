@@ -35,17 +35,6 @@ with torch.no_grad():
     print("same" if torch.equal(old(x), new(x)) and torch.equal(old(x=x), new(x=x)) else "different")
 )";
 
-/// As the runner chooses it; CMake names one with torch where it found one.
-std::string python() {
-  const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
-  return chosen && *chosen ? chosen : "python3";
-}
-
-bool has_torch() {
-  const auto run = run_captured({python(), "-c", "import torch"}, "", std::chrono::seconds(60), {});
-  return run && run->status.code == 0;
-}
-
 struct PythonSession : TorchSession {
   PythonSession() : TorchSession("model.py", {{"maxVariants", 2}, {"budget", 120}}) {}
 

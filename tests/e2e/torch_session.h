@@ -2,12 +2,25 @@
 // its optimization. Thread: the test's.
 #pragma once
 
+#include "support/process.h"
 #include "tests/e2e/lsp_client.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 
 namespace warpwright::tests {
+
+/// As the runner chooses it; CMake names one with torch where it found one.
+inline std::string python() {
+  const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
+  return chosen && *chosen ? chosen : "python3";
+}
+
+inline bool has_torch() {
+  const auto run = run_captured({python(), "-c", "import torch"}, "", std::chrono::seconds(60), {});
+  return run && run->status.code == 0;
+}
 
 struct TorchSession {
   /// @param file_name of the document, which need not exist; @param settings of the client beside device "cpu"

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kProgram = WARPWRIGHT_BINARY_DIR "/warpwright";
+const std::string kServer = WARPWRIGHT_BINARY_DIR "/warpwright";
 
 constexpr char kKernel[] = R"cu(__global__ void scale(float *x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -107,7 +107,7 @@ struct Hostile {
             "WARPWRIGHT_RUNNER_TOKEN=a-secret-of-the-environment", "NO_COLOR=1"};
   }
   Ended run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), kProgram);
+    arguments.insert(arguments.begin(), kServer);
     const auto run = run_captured(
         arguments, "", std::chrono::seconds(120),
         {.environment = environment(), .working_directory = project.string(), .pipe_stderr = true});
@@ -124,7 +124,7 @@ struct Opened {
   Json diagnostics;
   Opened(const Hostile &hostile, const Json &options) : uri(hostile.uri()) {
     client.configuration = {{"device", "cpu"}, {"maxVariants", 1}, {"budget", "60s"}};
-    client.start({kProgram, "lsp"}, {.environment = hostile.environment()});
+    client.start({kServer, "lsp"}, {.environment = hostile.environment()});
     client.initialize(LspClient::capabilities(), {{"initializationOptions", options}});
     client.open(uri, kKernel);
     diagnostics = client.wait_for_diagnostics(uri, 1);

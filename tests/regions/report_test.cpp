@@ -13,15 +13,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
+struct ReportFolder {
   fs::path path = fs::temp_directory_path() / ("warpwright-report-" + std::to_string(getpid()));
   fs::path root = path / "store", file = fs::weakly_canonical(path) / "model.py";
-  Folder() {
+  ReportFolder() {
     fs::remove_all(path);
     fs::create_directories(path);
     std::ofstream(file) << "class Twice: ...\n";
   }
-  ~Folder() { fs::remove_all(path); }
+  ~ReportFolder() { fs::remove_all(path); }
   std::string key() const { return report_key("Twice", file); }
 };
 
@@ -42,7 +42,7 @@ json record(const std::string &date) {
 } // namespace
 
 TEST_CASE("A report is found by its class and its file, through links too") {
-  const Folder folder;
+  const ReportFolder folder;
   CHECK(!read_report(folder.root, "Twice", folder.file));
   REQUIRE(Store(folder.root, {{"device", "a"}})
               .write(Store::Kind::Report, folder.key(), record("2026-01-02")));
@@ -58,7 +58,7 @@ TEST_CASE("A report is found by its class and its file, through links too") {
 }
 
 TEST_CASE("The newest report of all environments is read") {
-  const Folder folder;
+  const ReportFolder folder;
   for (const char *device : {"a", "b", "c"})
     REQUIRE(Store(folder.root, {{"device", device}})
                 .write(Store::Kind::Report, folder.key(),
@@ -67,7 +67,7 @@ TEST_CASE("The newest report of all environments is read") {
 }
 
 TEST_CASE("A report that is damaged, absurd or too large is none") {
-  const Folder folder;
+  const ReportFolder folder;
   const Store store(folder.root, {{"device", "a"}});
   const fs::path file = store.folder() / "reports" / (folder.key() + ".json");
   const auto is_read = [&](const json &document) {

@@ -13,16 +13,16 @@ namespace {
 
 const std::string kKey(64, 'a');
 
-struct Folder {
+struct StoreFolder {
   fs::path path = fs::temp_directory_path() / ("warpwright-store-" + std::to_string(getpid()));
-  Folder() { fs::remove_all(path); }
-  ~Folder() { fs::remove_all(path); }
+  StoreFolder() { fs::remove_all(path); }
+  ~StoreFolder() { fs::remove_all(path); }
 };
 
 } // namespace
 
 TEST_CASE("A record is read back in its own environment alone") {
-  const Folder folder;
+  const StoreFolder folder;
   const Store store(folder.path, {{"device", "a"}}), other(folder.path, {{"device", "b"}});
   CHECK(!store.read(Kind::Plan, kKey));
   REQUIRE(store.write(Kind::Plan, kKey, {{"plan", "x"}}));
@@ -34,7 +34,7 @@ TEST_CASE("A record is read back in its own environment alone") {
 }
 
 TEST_CASE("A damaged record, and one of another format, are none") {
-  const Folder folder;
+  const StoreFolder folder;
   const Store store(folder.path, {});
   REQUIRE(store.write(Kind::Plan, kKey, {{"plan", "x"}}));
   const fs::path file = store.folder() / "plans" / (kKey + ".json");
@@ -45,6 +45,6 @@ TEST_CASE("A damaged record, and one of another format, are none") {
 }
 
 TEST_CASE("A key that is no hash is refused, so that no file outside is written") {
-  const Folder folder;
+  const StoreFolder folder;
   CHECK(!Store(folder.path, {}).write(Kind::Plan, "../../x", {}));
 }

@@ -129,7 +129,7 @@ TEST_CASE("nobody's word goes before the judge's own code") {
 
 // ---- Processes
 
-Task torch_task() {
+Task shelved_task() {
   Task task = square_task(4096);
   task.module = model::TorchModule{.source = "class Model: pass"};
   task.reference = Plan{};
@@ -146,7 +146,7 @@ pids_after(FoundDevice found, const std::vector<std::tuple<std::string, std::str
     bench.owner = owner;
     bench.task_hash = task;
     REQUIRE(bench
-                .add(is_torch ? torch_task() : square_task(4096),
+                .add(is_torch ? shelved_task() : square_task(4096),
                      plan_of("candidate", "square", {"x", "y"}), "", owner, {})
                 .has_value());
     bench.run_all();
@@ -292,7 +292,7 @@ TEST_CASE("two owners' jobs of torch tasks each keep a process for a while") {
   for (int i = 0; i < 4; ++i)
     for (const char *owner : {"alice", "bob"}) {
       bench.owner = bench.task_hash = owner;
-      REQUIRE(bench.add(torch_task(), plan_of("candidate", "square", {"x", "y"}), "", owner, {})
+      REQUIRE(bench.add(shelved_task(), plan_of("candidate", "square", {"x", "y"}), "", owner, {})
                   .has_value());
     }
   bench.run_all();

@@ -138,7 +138,7 @@ __global__ void step(const Item *x, Item *y, int n) {
   if (i >= n) return;
   const Item item = x[i];
   // values are drawn as numbers, kinds as small integers
-  y[i].kind = item.kind < 0 || item.kind > 127 || !(fabsf(item.value) < 100) ? -1 : item.kind;
+  y[i].kind = item.kind < 0 || item.kind > 127 || !isfinite(item.value) ? -1 : item.kind;
   y[i].value = item.value * 2;
   y[i].seen = y[i].seen + 1;
 })";

@@ -307,8 +307,8 @@ TEST_CASE("the device's checker judges as the host's does") {
               ->find_changed(make_draw(dtype, kind, -5, 17, 98, 64), a->address(), kCount)
               ->count ==
           host->find_changed(make_draw(dtype, kind, -5, 17, 98, 64), a->address(), kCount)->count);
-      const auto here = host->survey(dtype, a->address(), kCount),
-                 there = (*device)->survey(dtype, b->address(), kCount);
+      const auto here = host->survey(type_code(dtype), a->address(), kCount),
+                 there = (*device)->survey(type_code(dtype), b->address(), kCount);
       CHECK(here->digest == there->digest);
       CHECK(here->unlike_first == there->unlike_first);
       CHECK(here->sum_of_squares == doctest::Approx(there->sum_of_squares));
@@ -316,7 +316,7 @@ TEST_CASE("the device's checker judges as the host's does") {
                   ->generate(make_draw(dtype, kind, -5, 17, 97, 64), b->address(), kCount)
                   .has_value());
       element::Comparison comparison{
-          .type = static_cast<int>(dtype), .compare_runs = 1, .poison = {0xFF, 0x7B}};
+          .type = type_code(dtype), .compare_runs = 1, .poison = {0xFF, 0x7B}};
       comparison.candidate[0] = comparison.candidate[1] =
           reinterpret_cast<const void *>(a->address());
       comparison.reference[0] = comparison.reference[1] =
@@ -353,12 +353,12 @@ TEST_CASE("rows scaled in bands, and inputs moved by a rounding, are the same on
     REQUIRE((*device)->generate(draw, b->address(), kCount).has_value());
     CHECK((*device)->find_changed(draw, a->address(), kCount)->count == 0);
     const auto same = [&] {
-      return host->survey(dtype, a->address(), kCount)->digest ==
-             host->survey(dtype, b->address(), kCount)->digest;
+      return host->survey(type_code(dtype), a->address(), kCount)->digest ==
+             host->survey(type_code(dtype), b->address(), kCount)->digest;
     };
     for (const auto what :
          {element::Change::Round, element::Change::ScaleBands, element::Change::Set}) {
-      const element::Change change{.type = static_cast<int>(dtype),
+      const element::Change change{.type = type_code(dtype),
                                    .what = what,
                                    .bands = {.rows = kRows, .row_size = kRow, .low = -3, .high = 3},
                                    .unit = unit_in_last_place(dtype),

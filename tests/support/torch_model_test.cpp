@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-json task_document() {
+json torch_task_document() {
   return json::parse(R"json({
     "name": "Model", "sizes": {},
     "module": {"source": "import torch", "model": "Net", "mode": "eval"},
@@ -24,7 +24,7 @@ json task_document() {
     "reference": {"source": "", "steps": [{"module": {}}]}})json");
 }
 
-json plan_document() {
+json torch_plan_document() {
   return json::parse(R"json({
     "source": "extern \"C\" __global__ void relu(const float *x, float *y) {}",
     "temporaries": [{"name": "product", "dtype": "float32", "extent": 8}],
@@ -37,7 +37,7 @@ json plan_document() {
 }
 
 Task task() {
-  auto decoded = task_from_json(task_document());
+  auto decoded = task_from_json(torch_task_document());
   REQUIRE_MESSAGE(decoded.has_value(), (decoded ? "" : describe(decoded.error())));
   return *decoded;
 }
@@ -71,7 +71,7 @@ TEST_CASE("a torch task comes back as it was") {
 }
 
 TEST_CASE("a module is called as it is made unless its mode says otherwise, and older documents' are known") {
-  json document = task_document();
+  json document = torch_task_document();
   const auto mode = [&] {
     const auto decoded = task_from_json(document);
     REQUIRE_MESSAGE(decoded.has_value(), (decoded ? "" : describe(decoded.error())));
@@ -90,7 +90,7 @@ TEST_CASE("a module is called as it is made unless its mode says otherwise, and 
 }
 
 TEST_CASE("a module's files of its project come back, and none may lie outside of their folder") {
-  json document = task_document();
+  json document = torch_task_document();
   CHECK_FALSE(to_json(task())["module"].contains("files"));
   document["module"]["files"] = {{"net/layers.py", "x = 1"}, {"util.py", ""}};
   document["module"]["path"] = "net/model.py";
@@ -109,7 +109,7 @@ TEST_CASE("a module's files of its project come back, and none may lie outside o
 }
 
 TEST_CASE("a task whose results are float64 must come out closer than float32 could") {
-  json document = task_document();
+  json document = torch_task_document();
   CHECK(task_from_json(document)->tolerance == Tolerance{});
   for (json &buffer : document["buffers"])
     if (buffer["direction"] == "out")
@@ -176,14 +176,14 @@ TEST_CASE("a graph comes back as it was, and a bad one is refused by its path") 
 
 /// What check_plan() says of the good plan after a patch; empty: nothing.
 std::string complaint(const json &patch) {
-  const auto plan = plan_from_json(plan_document().patch(patch));
+  const auto plan = plan_from_json(torch_plan_document().patch(patch));
   if (!plan)
     return describe(plan.error());
   const auto checked = check_plan(*plan, task());
   return checked ? "" : describe(checked.error());
 }
 
-json replace(const std::string &path, const json &value) {
+json replacement(const std::string &path, const json &value) {
   return json::array({{{"op", "replace"}, {"path", path}, {"value", value}}});
 }
 
@@ -195,21 +195,21 @@ void complains(const json &patch, const std::string &part) {
 
 TEST_CASE("ATen steps stay inside buffers that exist, and give whole ones once") {
   CHECK(complaint(json::array()) == "");
-  complains(replace("/steps/0/aten/arguments/0/tensor/shape", {2, 4}), "the view leaves \"x\"");
-  complains(replace("/steps/0/aten/arguments/0/tensor/shape", {1ll << 62, 1ll << 62}),
+  complains(replacement("/steps/0/aten/arguments/0/tensor/shape", {2, 4}), "the view leaves \"x\"");
+  complains(replacement("/steps/0/aten/arguments/0/tensor/shape", {1ll << 62, 1ll << 62}),
             "the view leaves");
-  complains(replace("/steps/0/aten/arguments/1/tensor/strides", {1, 4}), "the view leaves");
-  complains(replace("/steps/0/aten/arguments/1/tensor/strides", {1}), "as many strides");
-  complains(replace("/steps/0/aten/arguments/0/tensor/buffer", "z"), "no buffer or temporary");
-  complains(replace("/steps/0/aten/results/0/buffer", "x"), "is an input");
-  complains(replace("/steps/0/aten/results/0/shape", {2, 3}), "the whole of \"product\"");
+  complains(replacement("/steps/0/aten/arguments/1/tensor/strides", {1, 4}), "the view leaves");
+  complains(replacement("/steps/0/aten/arguments/1/tensor/strides", {1}), "as many strides");
+  complains(replacement("/steps/0/aten/arguments/0/tensor/buffer", "z"), "no buffer or temporary");
+  complains(replacement("/steps/0/aten/results/0/buffer", "x"), "is an input");
+  complains(replacement("/steps/0/aten/results/0/shape", {2, 3}), "the whole of \"product\"");
   complains(
-      replace("/steps/0/aten/results", json::array({{{"buffer", "product"}, {"shape", {8}}},
+      replacement("/steps/0/aten/results", json::array({{{"buffer", "product"}, {"shape", {8}}},
                                                     {{"buffer", "product"}, {"shape", {8}}}})),
       "the result of an earlier step");
-  complains(replace("/steps/1", {{"fill", {{"buffer", "product"}, {"byte", 0}}}}),
+  complains(replacement("/steps/1", {{"fill", {{"buffer", "product"}, {"byte", 0}}}}),
             "an operator's own memory");
-  json swapped = plan_document();
+  json swapped = torch_plan_document();
   std::swap(swapped["steps"][0], swapped["steps"][1]);
   const auto plan = plan_from_json(swapped);
   REQUIRE(plan.has_value());
@@ -217,15 +217,15 @@ TEST_CASE("ATen steps stay inside buffers that exist, and give whole ones once")
 }
 
 TEST_CASE("only a reference may call the module, and launches need source") {
-  complains(replace("/steps/0", {{"module", {{"compiled", true}}}}), "only the reference");
-  complains(replace("/source", ""), "has no source");
-  json bad = task_document();
-  bad["reference"] = plan_document();
+  complains(replacement("/steps/0", {{"module", {{"compiled", true}}}}), "only the reference");
+  complains(replacement("/source", ""), "has no source");
+  json bad = torch_task_document();
+  bad["reference"] = torch_plan_document();
   CHECK(describe(task_from_json(bad).error()).find("one call of it") != std::string::npos);
-  bad = task_document();
+  bad = torch_task_document();
   bad["buffers"][0]["shape"] = {2, 4};
   CHECK(describe(task_from_json(bad).error()).find("shape holds 8 elements") != std::string::npos);
-  bad = task_document();
+  bad = torch_task_document();
   std::swap(bad["buffers"][1], bad["buffers"][2]);
   CHECK(describe(task_from_json(bad).error()).find("outputs come last") != std::string::npos);
 }

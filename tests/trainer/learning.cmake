@@ -1,7 +1,7 @@
 # Records, policies and stages; with LibTorch also the network and whole runs.
 warpwright_test(trainer_tests
   SOURCES config_test.cpp matrix_test.cpp policy_test.cpp ranker_replay_test.cpp ranker_test.cpp records_test.cpp tokens_test.cpp
-  LINKS warpwright_trainer)
+  LINKS warpwright_trainer SEPARATE)
 
 # `warpwright env` in the test's process: op graphs need no Clang.
 warpwright_test(trainer_modules_tests

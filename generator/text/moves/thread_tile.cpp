@@ -147,7 +147,7 @@ Result<std::vector<TiledAxis>> tiled_axes(const source::IndexReader &form) {
   return found;
 }
 
-constexpr std::string_view kBody = R"cuda(const $type $first = blockIdx.$axis * blockDim.$axis * $factor + threadIdx.$axis;
+constexpr std::string_view kTileBody = R"cuda(const $type $first = blockIdx.$axis * blockDim.$axis * $factor + threadIdx.$axis;
 $type $i[$factor];
 $index$before
 bool $whole = true;
@@ -227,7 +227,7 @@ Result<Tile> tile_of(const source::KernelSource &source, const TiledAxis &tiled,
   const std::string index =
       i + "[" + lane + "] = " + first_name + " + " + lane + " * blockDim." + axis + ";";
   const std::string text =
-      shared + source::render(kBody, {{"type", source.type_name(tiled.index->getType())},
+      shared + source::render(kTileBody, {{"type", source.type_name(tiled.index->getType())},
                                       {"axis", axis},
                                       {"first", first_name},
                                       {"i", i},

@@ -178,7 +178,7 @@ Result<std::string> VectorWriter::scalar_work() const {
   return source_.level_text(element_.single_range, edits);
 }
 
-constexpr std::string_view kBody = R"cuda(if ($fits) {
+constexpr std::string_view kVectorBody = R"cuda(if ($fits) {
   $arrays$loads  #pragma unroll
   for (int $lane = 0; $lane < $width; ++$lane) {
     $vector_work
@@ -191,7 +191,7 @@ $stores} else {
 
 Result<std::string> VectorWriter::whole_text() const {
   const std::string width = std::to_string(width_);
-  const std::string body = source::render(kBody,
+  const std::string body = source::render(kVectorBody,
                                           {{"fits", fits()},
                                            {"arrays", arrays_.substr(2)},
                                            {"loads", loads_},

@@ -10,7 +10,7 @@ using clang::isa;
 
 namespace {
 
-constexpr int kMaxDepth = 8;
+constexpr int kMaxHelpers = 8;
 
 bool is_dim3(clang::QualType type) {
   if (type.isNull()) // a list of values in a template
@@ -63,7 +63,7 @@ bool is_changed(const clang::VarDecl *variable) {
 bool serves_only_this_kernel(const KernelSource &source, const clang::VarDecl *variable,
                              int depth = 0) {
   const clang::FunctionDecl *function = function_of(variable);
-  if (!function || !function->hasBody() || isa<clang::ParmVarDecl>(variable) || depth > kMaxDepth)
+  if (!function || !function->hasBody() || isa<clang::ParmVarDecl>(variable) || depth > kMaxHelpers)
     return false;
   const auto declarations = find_all<clang::DeclStmt>(function->getBody());
   auto allowed = [&](const clang::DeclRefExpr *use) {
@@ -88,7 +88,7 @@ LaunchShape::LaunchShape(const KernelSource &source, const clang::Expr *expressi
 
 void LaunchShape::follow(const clang::Expr *expression, int depth) {
   const clang::Expr *plain = strip(expression);
-  if (!plain || depth > kMaxDepth)
+  if (!plain || depth > kMaxHelpers)
     return;
   if (const clang::VarDecl *variable = variable_of(plain);
       variable && variable->hasInit() && serves_only_this_kernel(source_, variable)) {

@@ -18,7 +18,7 @@ std::string shuffles_text(const ThreadGroup &group, const GroupValue &value, con
                         group.taken);
 }
 
-constexpr std::string_view kBlock = R"cuda({
+constexpr std::string_view kGroupBlock = R"cuda({
   __shared__ $type $partials[$warps];
   $inside
   if (threadIdx.x % 32 == 0)
@@ -40,7 +40,7 @@ std::string place_text(const ThreadGroup &group, const GroupValue &value, const 
   if (!group.is_block())
     return shuffles_text(group, value, place, group.threads);
   const int warps = group.threads / 32;
-  return source::render(kBlock, {{"type", value.type},
+  return source::render(kGroupBlock, {{"type", value.type},
                                  {"warps", std::to_string(warps)},
                                  {"place", place},
                                  {"inside", source::deepen(shuffles_text(group, value, place, 32), "  ")},

@@ -5,7 +5,7 @@
 namespace warpwright::templates {
 namespace {
 
-constexpr std::string_view kBody = R"cuda(__shared__ $type $tile[$T][$T + 1];
+constexpr std::string_view kTransposeBody = R"cuda(__shared__ $type $tile[$T][$T + 1];
 const $index $first_row = blockIdx.y * $T;
 const $index $first_col = blockIdx.x * $T;
 {
@@ -42,7 +42,7 @@ std::string render_transpose(const TransposeTask &task, int tile, int block_rows
                    {"col", task.col_name},
                    {"store", task.store},
                    {"value", source::render(task.value, {{"element", element}}, taken)}});
-  return source::render(kBody, bindings, taken);
+  return source::render(kTransposeBody, bindings, taken);
 }
 
 } // namespace warpwright::templates

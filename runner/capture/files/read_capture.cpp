@@ -10,10 +10,10 @@ namespace warpwright::capture {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using PlainJson = nlohmann::json;
 
 template <class T>
-std::optional<T> optional_of(const json &json, const char *name) {
+std::optional<T> optional_of(const PlainJson &json, const char *name) {
   const auto found = json.find(name);
   return found == json.end() ? std::nullopt : std::optional(found->get<T>());
 }
@@ -28,7 +28,7 @@ std::string bytes_of(const std::string &hex) {
   return bytes;
 }
 
-Pointer pointer_of(const json &json) {
+Pointer pointer_of(const PlainJson &json) {
   return {.at = json.value("at", std::uint32_t()),
           .allocation = json.at("allocation"),
           .offset = json.at("offset"),
@@ -37,14 +37,14 @@ Pointer pointer_of(const json &json) {
           .address = 0};
 }
 
-Parameter parameter_of(const json &json) {
+Parameter parameter_of(const PlainJson &json) {
   Parameter parameter{.bytes = bytes_of(json.at("bytes")), .pointers = {}};
-  for (const json &pointer : json.value("pointers", json::array()))
+  for (const PlainJson &pointer : json.value("pointers", PlainJson::array()))
     parameter.pointers.push_back(pointer_of(pointer));
   return parameter;
 }
 
-Statistics statistics_of(const json &json) {
+Statistics statistics_of(const PlainJson &json) {
   return {.count = json.at("count"),
           .captured = json.value("captured", std::uint64_t()),
           .in_graphs = json.value("in_graphs", std::uint64_t()),
@@ -57,7 +57,7 @@ Statistics statistics_of(const json &json) {
           .last = optional_of<std::uint64_t>(json, "last")};
 }
 
-void read(const json &json, Launch &launch) {
+void read(const PlainJson &json, Launch &launch) {
   launch = {.kernel = json.at("kernel"),
             .grid = json.at("grid"),
             .block = json.at("block"),
@@ -69,11 +69,11 @@ void read(const json &json, Launch &launch) {
   if (!json.contains("parameters"))
     return;
   launch.parameters.emplace();
-  for (const json &parameter : json.at("parameters"))
+  for (const PlainJson &parameter : json.at("parameters"))
     launch.parameters->push_back(parameter_of(parameter));
 }
 
-void read(const json &json, Copy &copy) {
+void read(const PlainJson &json, Copy &copy) {
   copy = {.call = json.at("call"),
           .direction = json.value("direction", ""),
           .size_bytes = optional_of<std::uint64_t>(json, "size_bytes"),
@@ -86,13 +86,13 @@ void read(const json &json, Copy &copy) {
     copy.from = pointer_of(json.at("from"));
 }
 
-void read(const json &json, Graph &graph) {
-  for (const json &operation : json.at("operations"))
+void read(const PlainJson &json, Graph &graph) {
+  for (const PlainJson &operation : json.at("operations"))
     graph.operations[operation.at(0)] = operation.at(1);
 }
 
-ProcessFacts process_of(const json &json) {
-  const json &totals = json.at("totals");
+ProcessFacts process_of(const PlainJson &json) {
+  const PlainJson &totals = json.at("totals");
   ProcessFacts process{.pid = json.at("pid"),
                        .command = json.at("command"),
                        .started = json.at("started"),
@@ -107,9 +107,9 @@ ProcessFacts process_of(const json &json) {
                                   .gpu_ns = totals.at("gpu_ns")},
                        .skipped = {},
                        .stopped = json.value("stopped", "")};
-  for (const json &gpu : json.at("gpus"))
+  for (const PlainJson &gpu : json.at("gpus"))
     process.gpus.push_back({gpu.at("name"), gpu.at("compute")});
-  for (const json &skipped : json.at("skipped"))
+  for (const PlainJson &skipped : json.at("skipped"))
     process.skipped.push_back({skipped.at("what"), skipped.at("why"), skipped.at("count")});
   return process;
 }
@@ -117,7 +117,7 @@ ProcessFacts process_of(const json &json) {
 template <class Operation>
 Result<std::vector<Line<Operation>>> read_operations(const fs::path &path) {
   std::vector<Line<Operation>> lines;
-  TRY(read_lines(path, [&](const json &json) {
+  TRY(read_lines(path, [&](const PlainJson &json) {
     Line<Operation> line{.id = json.at("id"), .operation = {}, .statistics = statistics_of(json)};
     read(json, line.operation);
     lines.push_back(std::move(line));
@@ -130,8 +130,8 @@ template <class Take>
 Result<void> read_document(const fs::path &path, Take take) {
   const std::string text = TRY(read_file(path));
   try {
-    take(json::parse(text));
-  } catch (const json::exception &error) {
+    take(PlainJson::parse(text));
+  } catch (const PlainJson::exception &error) {
     return fail(path.string() + ": " + error.what(),
                 "The file is not as a capture writes it; capture the program again");
   }
@@ -142,7 +142,7 @@ Result<void> read_document(const fs::path &path, Take take) {
 
 Result<RunFacts> read_run(const fs::path &capture) {
   RunFacts run;
-  TRY(read_document(capture / kRunFile, [&](const json &json) {
+  TRY(read_document(capture / kRunFile, [&](const PlainJson &json) {
     run = {.command = json.at("command"),
            .folder = json.value("folder", ""),
            .started = json.at("started"),
@@ -155,7 +155,7 @@ Result<ProcessFolder> read_process(const fs::path &folder) {
   ProcessFolder result;
   result.path = folder;
   TRY(read_document(folder / kCaptureFile,
-                    [&](const json &json) { result.process = process_of(json); }));
+                    [&](const PlainJson &json) { result.process = process_of(json); }));
   result.launches = TRY(read_operations<Launch>(folder / kLaunchesFile));
   result.copies = TRY(read_operations<Copy>(folder / kCopiesFile));
   result.graphs = TRY(read_operations<Graph>(folder / kGraphsFile));
@@ -164,7 +164,7 @@ Result<ProcessFolder> read_process(const fs::path &folder) {
 
 Result<std::vector<std::pair<Id, std::uint64_t>>> read_order(const fs::path &folder) {
   std::vector<std::pair<Id, std::uint64_t>> order;
-  TRY(read_lines(folder / kOrderFile, [&](const json &json) {
+  TRY(read_lines(folder / kOrderFile, [&](const PlainJson &json) {
     const std::pair<Id, std::uint64_t> run(json.at(0), json.at(1));
     if (!order.empty() && order.back().first == run.first)
       order.back().second += run.second;

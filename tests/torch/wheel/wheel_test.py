@@ -121,6 +121,11 @@ class Installed(unittest.TestCase):
             self.assertEqual(run.stderr.splitlines()[-1], "ImportError: warpwright needs PyTorch 2.6 or later, and this Python has 2.5.1+cpu: "
                              "upgrade torch, or name another backend in torch.compile", text)
 
+    def test_a_model_without_a_gpu_is_refused_in_one_sentence(self):
+        run = self.python.code("import torch, warpwright; warpwright.optimize(torch.nn.Linear(8, 8), (torch.randn(4, 8),))")
+        self.assertEqual(run.stderr.splitlines()[-1], "warpwright.core.CoreError: the model and its inputs are on the CPU, and plans are "
+                         "for GPUs: PyTorch finds no GPU on this machine")
+
     def test_a_damaged_installation_is_named(self):
         core = self.python.packages / "warpwright/libwarpwright-core.so"
         core.rename(core.with_suffix(".away"))
