@@ -1,7 +1,7 @@
 // Types that a task can hold: elements of buffers, and structs of numbers and pointers.
 //
-// A field of a struct that a kernel takes by value is named in tasks as an identifier, "p_size_x" for p.size.x and "p_w_2" for p.w[2].
-// Thread: the unit's thread.
+// A field of a struct that a kernel takes by value is named in tasks as an identifier: "p_size_x"
+// for p.size.x and "p_w_2" for p.w[2]. Thread: the unit's thread.
 #pragma once
 
 #include "support/model/dtype.h"

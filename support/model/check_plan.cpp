@@ -180,7 +180,7 @@ private:
       const std::string place = where + ".fields at " + std::to_string(field.offset);
       TRY(std::visit([&](const auto &value) { return check_plain(value, place); }, field.value));
       if (const auto *buffer = std::get_if<BufferArgument>(&field.value); buffer && buffer->map)
-        return fail(place + ": a tensor map is an argument of its own", "Pass the map beside the struct");
+        return fail(place + ": a struct contains no tensor map", "Pass the map as a separate argument");
       if (field.offset + bytes_of(field.value) > whole.size_bytes)
         return fail(place + ": the field ends behind the struct of " + std::to_string(whole.size_bytes) + " bytes",
                     "Give struct_bytes as sizeof has it");
