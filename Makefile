@@ -51,9 +51,9 @@ fuzz: deps
 	cmake --build --preset fuzz -j $(JOBS)
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
-# Public CUDA programs, whole and damaged, through analysis: CORPUS names folders with them, joined by ":".
+# Public CUDA programs, whole and damaged, through analysis and all moves: CORPUS names folders with them, joined by ":".
 test-corpus: build
-	cd $(BUILD) && WARPWRIGHT_CORPUS="$(CORPUS)" ctest --output-on-failure --no-tests=error -V -R '^analysis_corpus$$'
+	cd $(BUILD) && WARPWRIGHT_CORPUS="$(CORPUS)" ctest --output-on-failure --no-tests=error -V -R '_corpus$$'
 
 format:
 	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i

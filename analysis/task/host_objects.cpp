@@ -71,7 +71,10 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3(const clang::Expr *ex
       shape[0] = *value;
     return value ? std::optional(shape) : std::nullopt;
   }
-  if (const auto *construction = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
+  const auto *construction = llvm::dyn_cast<clang::CXXConstructExpr>(expression);
+  if (construction && construction->getNumArgs() == 1 && is_dim3(construction->getArg(0)->getType()))
+    return dim3(construction->getArg(0), frame); // a copy
+  if (construction)
     return fill(construction->arg_begin(), construction->arg_end()) ? std::optional(shape)
                                                                     : std::nullopt;
   if (const auto *choice = llvm::dyn_cast<clang::ConditionalOperator>(expression))

@@ -6,55 +6,23 @@
 // ten lines deleted. Takes about a quarter of an hour for HeCBench, cuda-samples and llm.c. Reduced failures are in
 // nasty_inputs_test.cpp.
 #include "analysis/guard/guard.h"
+#include "tests/analysis/corpus_files.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <set>
 #include <sys/resource.h>
 
 namespace warpwright::analysis {
 namespace {
 
 namespace fs = std::filesystem;
+using tests::corpus_files;
 
 constexpr Limits kAllowed{std::chrono::seconds(5), std::size_t{1} << 30};
 constexpr std::size_t kPlaces = 10;
-
-/// HeCBench's programs from n on are kept unseen, for measuring what was learned from the others.
-bool is_held_out(const fs::path &path) {
-  for (auto part = path.begin(); part != path.end(); ++part)
-    if (*part == "HeCBench" && std::next(part) != path.end() && *std::next(part) == "src" &&
-        std::next(part, 2) != path.end())
-      return std::next(part, 2)->string().front() >= 'n';
-  return false;
-}
-
-std::vector<fs::path> corpus_files() {
-  const char *variable = std::getenv("WARPWRIGHT_CORPUS");
-  std::set<fs::path> files;
-  std::string folders = variable ? variable : "";
-  for (std::size_t begin = 0; begin < folders.size();) {
-    const std::size_t end = std::min(folders.find(':', begin), folders.size());
-    const fs::path folder = folders.substr(begin, end - begin);
-    begin = end + 1;
-    REQUIRE_MESSAGE(fs::is_directory(folder), folder << " is no folder: correct WARPWRIGHT_CORPUS");
-    for (const auto &entry : fs::recursive_directory_iterator(folder))
-      if (const fs::path &path = entry.path(); entry.is_regular_file() && !is_held_out(path) &&
-                                               (path.extension() == ".cu" || path.extension() == ".cuh"))
-        files.insert(path);
-  }
-  return {files.begin(), files.end()};
-}
-
-std::string read(const fs::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// Without `kPlaces` lines, spread by a fixed sequence that starts from the text.
 std::string with_lines_deleted(const std::string &text) {
@@ -100,7 +68,7 @@ TEST_CASE("public programs are held, whole, cut off and with lines deleted") {
   }
   Slowest slowest;
   for (const fs::path &path : files) {
-    const std::string text = read(path);
+    const std::string text = tests::text_of(path);
     check_held(path, text, "as it is", slowest);
     for (std::size_t i = 1; i <= kPlaces; ++i) {
       const std::size_t length = text.size() * i / (kPlaces + 1);

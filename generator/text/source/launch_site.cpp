@@ -19,9 +19,21 @@ bool is_dim3(clang::QualType type) {
   return record && (record->getName() == "dim3" || record->getName() == "uint3");
 }
 
-/// Constructor call of `dim3(a, b)`, `dim3{a, b}` or a variable's initializer; null for copies.
-const clang::CXXConstructExpr *constructor_of(const clang::Expr *expression) {
+/// `grid` of the copy `dim3(grid)`.
+const clang::Expr *without_copies(const clang::Expr *expression) {
   expression = strip(expression);
+  const clang::Expr *inner = expression;
+  if (const auto *cast = dyn_cast_or_null<clang::CXXFunctionalCastExpr>(expression))
+    inner = cast->getSubExpr()->IgnoreImplicit();
+  const auto *construct = dyn_cast_or_null<clang::CXXConstructExpr>(inner);
+  const bool is_copy = construct && is_dim3(construct->getType()) && construct->getNumArgs() == 1 &&
+                       is_dim3(construct->getArg(0)->getType());
+  return is_copy ? without_copies(construct->getArg(0)) : expression;
+}
+
+/// Constructor call of `dim3(a, b)`, `dim3{a, b}` or a variable's initializer; null for others.
+const clang::CXXConstructExpr *constructor_of(const clang::Expr *expression) {
+  expression = without_copies(expression);
   if (const auto *cast = dyn_cast_or_null<clang::CXXFunctionalCastExpr>(expression))
     expression = cast->getSubExpr()->IgnoreImplicit();
   const auto *construct = dyn_cast_or_null<clang::CXXConstructExpr>(expression);
@@ -87,7 +99,7 @@ LaunchShape::LaunchShape(const KernelSource &source, const clang::Expr *expressi
 }
 
 void LaunchShape::follow(const clang::Expr *expression, int depth) {
-  const clang::Expr *plain = strip(expression);
+  const clang::Expr *plain = without_copies(expression);
   if (!plain || depth > kMaxHelpers)
     return;
   if (const clang::VarDecl *variable = variable_of(plain);
