@@ -1,8 +1,8 @@
-// Moves on public programs: whatever a move makes of a kernel with a task is a plan, and compiles.
+// Moves on public programs: what a move makes of a kernel with a task is a plan, and compiles.
 //
-// The programs are fetched by whoever runs this, never committed: WARPWRIGHT_CORPUS names their folders, joined by ":".
-// Each move that a kernel has an offer of is applied with its first and its last choice. A kernel whose own slice does
-// not compile is left out and counted. Takes about half an hour for HeCBench.
+// Fetch the programs first; WARPWRIGHT_CORPUS names their folders, joined by ":". Each move that a
+// kernel has an offer of is applied with its first and its last choice. Kernels with a slice that
+// does not compile are counted. The test takes about half an hour for HeCBench.
 #include "analysis/config/file_settings.h"
 #include "generator/text/states/generator.h"
 #include "tests/analysis/corpus_files.h"

@@ -43,7 +43,12 @@ source::Edits qualifiers(const source::KernelSource &source) {
     if ((element->isArithmeticType() || element->isDependentType()) &&
         !element.isConstQualified() && is_only_read(source, parameter))
       edits.push_back({{whole->begin, whole->begin}, "const "});
-    edits.push_back({{name->begin, name->begin}, "__restrict__ "});
+    if (!parameter->getOriginalType()->isArrayType()) {
+      edits.push_back({{name->begin, name->begin}, "__restrict__ "});
+    } else if (const std::size_t end = source.text_of({name->end, whole->end}).find(']');
+               end != std::string::npos) { // x[][8] is (*x)[8]
+      edits.push_back({{name->begin, name->end + end + 1}, "(*__restrict__ " + source.text_of(*name) + ")"});
+    }
   }
   return edits;
 }

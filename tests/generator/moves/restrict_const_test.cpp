@@ -22,6 +22,24 @@ void run(int n, float *x, float *y) { saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x
 )cuda");
 }
 
+TEST_CASE("restrict_const: parameters that are written as arrays become pointers to rows") {
+  check_move(R"cuda(__global__ void ^twice(double in[][8], double out[], int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 2 * in[i][0];
+}
+void run(int n, double (*x)[8], double *y) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
+)cuda",
+             "restrict_const()",
+             R"cuda(__global__ void twice(double (*__restrict__ in)[8], double (*__restrict__ out), int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 2 * in[i][0];
+}
+void run(int n, double (*x)[8], double *y) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
+)cuda");
+}
+
 TEST_CASE("restrict_const: a pointer that is const already stays") {
   check_move(
       R"cuda(__global__ void ^scale(const float *in, float *out, int n) {
