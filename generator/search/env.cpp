@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <unistd.h>
 
 namespace warpwright::search {
 namespace {
@@ -39,18 +41,28 @@ Result<analysis::SourceFile> file_of(const Json &params) {
   return file;
 }
 
-analysis::ParseSettings settings_of(const Json &params) {
+analysis::ParseSettings settings_of(const Json &params, const SettingsOf &project) {
+  const std::string path = params.value("path", "");
+  std::error_code missing;
+  if (project && params.value("flags", Json::array()).empty() && !params.contains("directory") &&
+      std::filesystem::is_regular_file(path, missing))
+    return project(std::filesystem::absolute(path).string());
   analysis::ParseSettings settings;
   settings.flags = params.value("flags", std::vector<std::string>{});
   settings.directory = params.value("directory", settings.directory);
   return settings;
 }
 
-Result<source::State> state_of(const Json &params) {
+Result<source::State> state_of(const Json &params, const SettingsOf &project) {
   auto file = file_of(params);
   if (!file)
     return std::unexpected(file.error());
-  source::State state{*file, settings_of(params), params.value("kernel", ""), {}};
+  source::State state{*file, settings_of(params, project), params.value("kernel", ""), {}};
+  if (params.contains("task")) {
+    const model::Task task = TRY(model::task_from_json(params.at("task")));
+    state.arguments = states::argument_values(task);
+    state.extents = states::launch_extents(task);
+  }
   if (params.contains("device")) {
     const auto device = model::device_from_json(params.at("device"));
     if (!device)
@@ -71,12 +83,12 @@ Result<source::State> state_of(const Json &params) {
   return state;
 }
 
-rpc::Outcome answer_tasks(const Json &params) {
+rpc::Outcome answer_tasks(const Json &params, const SettingsOf &project) {
   auto file = file_of(params);
   if (!file)
     return invalid(describe(file.error()));
   const analysis::FileFacts facts = analysis::analyze_guarded(
-      *file, settings_of(params), {.tasks = true, .rules = false}, analysis::kCommandLimits);
+      *file, settings_of(params, project), {.tasks = true, .rules = false}, analysis::kCommandLimits);
   if (const analysis::Diagnostic *reason = analysis::why_not_analysed(facts))
     return invalid(file->path + ": " + reason->message);
   Json kernels = Json::array();
@@ -139,7 +151,8 @@ rpc::Outcome answer_kinds() {
   return Json{{"kinds", kinds}};
 }
 
-rpc::Outcome dispatch(const std::string &method, const Json &params, states::OpenStates &open) {
+rpc::Outcome dispatch(const std::string &method, const Json &params, states::OpenStates &open,
+                      const SettingsOf &project) {
   constexpr std::array kMethods{"tasks", "moves", "apply", "plan", "facts", "kinds"};
   if (std::ranges::find(kMethods, method) == kMethods.end())
     return std::unexpected(rpc::RpcError{
@@ -148,12 +161,12 @@ rpc::Outcome dispatch(const std::string &method, const Json &params, states::Ope
   if (params.contains("graph"))
     return answer_graph_env(method, params);
   if (method == "tasks")
-    return answer_tasks(params);
+    return answer_tasks(params, project);
   if (method == "facts")
     return answer_facts(params);
   if (method == "kinds")
     return answer_kinds();
-  auto state = state_of(params);
+  auto state = state_of(params, project);
   if (!state)
     return invalid(describe(state.error()));
   if (method == "moves")
@@ -168,26 +181,27 @@ rpc::Outcome answer_env(const std::string &method, const Json &params) {
   return answer_env(method, params, open);
 }
 
-rpc::Outcome answer_env(const std::string &method, const Json &params, states::OpenStates &open) {
+rpc::Outcome answer_env(const std::string &method, const Json &params, states::OpenStates &open,
+                        const SettingsOf &project) {
   if (!params.is_object())
     return invalid("the parameters of " + method + " are no object");
   try {
-    return dispatch(method, params, open);
+    return dispatch(method, params, open, project);
   } catch (const nlohmann::json::exception &error) {
     return invalid("the parameters of " + method + " have a wrong type: " + error.what());
   }
 }
 
-int run_env(int input_fd, int output_fd) {
+int run_env(const SettingsOf &project) {
   boost::asio::io_context context(1);
   std::string reason;
   states::OpenStates open;
   rpc::Connection::Handlers handlers;
   handlers.on_request = [&](const std::string &method, Json params, const Json &,
-                            rpc::Responder respond) { respond(answer_env(method, params, open)); };
+                            rpc::Responder respond) { respond(answer_env(method, params, open, project)); };
   handlers.on_closed = [&](std::string why) { reason = std::move(why); };
   auto connection = rpc::Connection::make(
-      rpc::make_descriptor_stream(context.get_executor(), input_fd, output_fd), handlers);
+      rpc::make_descriptor_stream(context.get_executor(), STDIN_FILENO, STDOUT_FILENO), handlers);
   connection->start();
   context.run();
   if (!reason.empty())

@@ -3,6 +3,7 @@
 // Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments, 3 unknown (commands.h).
 #include "generator/search/env.h"
 #include "server/cli/commands.h"
+#include "server/cli/files.h"
 #include "server/interrupt.h"
 #include "server/cli/sources.h"
 #include "server/kernelbench/bench_options.h"
@@ -361,7 +362,9 @@ int run(int argc, char **argv) {
     return server::run_lsp(options.lsp);
   }
   if (env->parsed())
-    return search::run_env();
+    return search::run_env([reader = std::make_shared<InputReader>()](const std::string &path) {
+      return reader->settings_of(path).parse;
+    });
   if (app.got_subcommand("analyze"))
     return run_analyze(options.analyze);
   if (app.got_subcommand("capture")) {

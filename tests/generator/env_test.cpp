@@ -1,6 +1,8 @@
 // The methods of `warpwright env`: a whole round from a source to a plan, and what is refused.
 #include "generator/search/env.h"
+#include "generator/text/states/open_states.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace warpwright;
@@ -63,6 +65,56 @@ TEST_CASE("env goes from a source to a plan of an edited state") {
                                   {"task", kernel["task"]}});
   CHECK(plan["moves"] == Json{"vectorize(width=4)"});
   CHECK(plan["source"].get<std::string>().find("float4") != std::string::npos);
+}
+
+TEST_CASE("with the task, env offers moves that need values of the launch") {
+  const std::string source = R"cuda(__global__ void sums(const float *x, float *y, int n, int width) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = 0; j < width; ++j)
+    sum += x[i * width + j];
+  y[i] = sum;
+}
+int main() {
+  const int n = 4096;
+  float *x, *y;
+  cudaMalloc(&x, n * 25 * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  sums<<<(n + 255) / 256, 256>>>(x, y, n, 25);
+}
+)cuda";
+  const auto offers_constants = [](const Json &state) {
+    const Json moves = call("moves", state)["moves"];
+    return std::ranges::any_of(moves, [](const Json &move) { return move["name"] == "constant_arguments"; });
+  };
+  Json state{{"text", source}, {"kernel", "sums"}};
+  CHECK_FALSE(offers_constants(state));
+  state["task"] = call("tasks", {{"text", source}})["kernels"][0]["task"];
+  REQUIRE(state["task"].is_object());
+  CHECK(offers_constants(state));
+}
+
+TEST_CASE("a readable file without flags is read as its project says") {
+  states::OpenStates open;
+  std::vector<std::string> asked;
+  const auto project = [&](const std::string &path) {
+    asked.push_back(path);
+    analysis::ParseSettings settings;
+    settings.flags = {"-DWIDTH=25"};
+    return settings;
+  };
+  const std::string text = "#if WIDTH == 25\n__global__ void wide(float *x) { x[threadIdx.x] = 0; }\n#endif\n";
+  const Json on_disk{{"path", __FILE__}, {"text", text}};
+  const auto tasks = answer_env("tasks", on_disk, open, project);
+  REQUIRE(tasks);
+  CHECK(tasks->at("kernels").size() == 1);
+  CHECK(asked == std::vector<std::string>{__FILE__});
+  Json with_flags = on_disk;
+  with_flags["flags"] = {"-DWIDTH=3"};
+  CHECK(answer_env("tasks", with_flags, open, project)->at("kernels").empty());
+  CHECK(answer_env("tasks", {{"path", "/no/such.cu"}, {"text", text}}, open, project)->at("kernels").empty());
+  CHECK(asked.size() == 1);
 }
 
 TEST_CASE("env describes a task's kernel in numbers, and the kinds of moves") {

@@ -123,11 +123,16 @@ Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
 
 Json LiveEnvironment::env_state(const TrainingTask &task, const Moves &moves,
                                 const std::string &text) {
-  return {{"path", task.path},
-          {"text", text},
-          {"kernel", task.kernel},
-          {"flags", task.flags},
-          {"moves", moves}};
+  Json state = {{"path", task.path},
+                {"text", text},
+                {"kernel", task.kernel},
+                {"flags", task.flags},
+                {"moves", moves}};
+  records_.with([&](RecordBook &book) {
+    if (const TaskRecord *known = book.find(task.id))
+      state["task"] = known->definition;
+  });
+  return state;
 }
 
 Result<std::string> LiveEnvironment::text_of(const TrainingTask &task, const Moves &moves) {

@@ -16,7 +16,7 @@ Result<std::shared_ptr<const source::KernelSource>> OpenStates::open(const sourc
   const std::string text = state.text();
   const auto known = std::ranges::find_if(open_, [&](const Open &open) {
     return open.text == text && open.kernel == state.kernel &&
-           open.flags == state.settings.flags;
+           open.flags == state.settings.flags && open.arguments == state.arguments;
   });
   if (known != open_.end()) {
     std::rotate(open_.begin(), known, known + 1);
@@ -28,7 +28,7 @@ Result<std::shared_ptr<const source::KernelSource>> OpenStates::open(const sourc
     return std::unexpected(source.error());
   if (open_.size() == kKept)
     open_.pop_back();
-  open_.push_front({state.kernel, text, state.settings.flags,
+  open_.push_front({state.kernel, text, state.settings.flags, state.arguments,
                     std::make_shared<const source::KernelSource>(std::move(*source))});
   return open_.front().source;
 }

@@ -23,6 +23,7 @@ private:
   struct Open {
     std::string kernel, text;
     std::vector<std::string> flags;
+    std::vector<std::optional<std::int64_t>> arguments;
     std::shared_ptr<const source::KernelSource> source;
   };
   Result<std::shared_ptr<const source::KernelSource>> open(const source::State &state);
