@@ -1,8 +1,9 @@
 // `warpwright env`: tasks, moves and plans of a source over JSON-RPC on stdio, for trainers and other programs.
 //
-// Every call carries its state, {"path", "text", "kernel", "flags", "moves", "task"}, so the server keeps nothing
-// between calls. "text" may be omitted if "path" names a readable file. Without flags, such a file is read as its
-// project says. Moves that need values of the launch are legal only with the task. Methods:
+// Every call carries its state, {"path", "text", "kernel", "flags", "moves", "task"}, so the server
+// keeps nothing between calls. "text" may be omitted if "path" names a readable file. Without flags,
+// such a file is read as its project says. Moves that need values of the launch are legal only with
+// the task. Methods:
 //   tasks {path, text, flags}  -> {"kernels": [{"name", "line", "inferred", "task", "missing",
 //                                               "assumptions"}]}
 //   moves {state}              -> {"moves": [{"move", "name", "parameters", "is_template"}]}

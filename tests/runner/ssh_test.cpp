@@ -175,7 +175,8 @@ TEST_CASE("a service that nobody uses ends by itself") {
   auto service = Process::spawn({WARPWRIGHT_BINARY_DIR "/warpwright-runner", "serve", "--socket", socket, "--idle-exit", "1"},
                                 {.environment = {"WARPWRIGHT_CPU_WORKER=" WARPWRIGHT_TEST_DIR "/runner_fake_worker"}});
   REQUIRE(service.has_value());
-  REQUIRE(eventually([&] { return fs::exists(socket); }));
+  // The socket's file is there before the service listens.
+  REQUIRE(eventually([&] { return BlockingClient::connect("unix:" + socket.string()).has_value(); }));
   CHECK(connect_to("unix:" + socket.string())->info().has_value());
   const ExitStatus status = service->wait();
   CHECK(status.code == 0);

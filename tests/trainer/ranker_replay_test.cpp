@@ -29,6 +29,10 @@ const Recorded &recorded() {
   static const Recorded kRecorded = [] {
     auto book = RecordBook::read(kRoot + "/bench/results/trainer/records.jsonl.xz");
     REQUIRE_MESSAGE(book, (book ? "" : describe(book.error())));
+    const auto later = RecordBook::read(kRoot + "/bench/results/ranker/records_2026-11-27.jsonl.xz");
+    REQUIRE_MESSAGE(later, (later ? "" : describe(later.error())));
+    const auto added = book->add(*later);
+    REQUIRE_MESSAGE(added, (added ? "" : describe(added.error())));
     auto facts = read_kernel_facts(kRoot + "/bench/results/ranker/kernels.jsonl");
     REQUIRE_MESSAGE(facts, (facts ? "" : describe(facts.error())));
     auto tasks = ranked_tasks(*book, *facts, book->devices().front());
@@ -74,7 +78,7 @@ ExcludedSources excluded() {
 TEST_CASE("on held-out tasks the shipped ranker finds more than the search at equal measured "
           "candidates") {
   const auto held_out = tasks_of(Split::HeldOut);
-  REQUIRE(held_out.size() == 105);
+  REQUIRE(held_out.size() == 227);
   const MoveTable table(tasks_of(Split::Training));
   const nlohmann::json set = replay_set(
       {recorded().tasks, shipped(), table, recorded().facts.templates, {}, {}}, held_out);
@@ -84,9 +88,9 @@ TEST_CASE("on held-out tasks the shipped ranker finds more than the search at eq
     CHECK(ranker.at("share").at(k) > search.at("share").at(k));
     CHECK(ranker.at("share").at(k) > row(set, "random order").at("share").at(k));
   }
-  CHECK(ranker.at("share").at("1") > 0.9);
-  CHECK(ranker.at("share").at("4") > 0.94);
-  CHECK(ranker.at("first_verified") > 0.97);
+  CHECK(ranker.at("share").at("1") > 0.88);
+  CHECK(ranker.at("share").at("4") > 0.97);
+  CHECK(ranker.at("first_verified") > 0.94);
   for (const nlohmann::json &ratio : set.at("ratios"))
     if (ratio.at("against") == "search")
       CHECK(ratio.at("1").at("ratio").at(1) > 1.0); // the lower end of the interval

@@ -166,7 +166,10 @@ void HintFinder::add_load(source::Edits &edits, const clang::Expr *access, const
   const auto inner = deref ? source_.range_of(deref->getSubExpr()) : std::nullopt;
   if (!range || (deref && !inner))
     return;
-  edits.push_back({{range->begin, deref ? inner->begin : range->begin}, function + (deref ? "(" : "(&")});
+  TextEdit begin{{range->begin, deref ? inner->begin : range->begin}, function + (deref ? "(" : "(&")};
+  if (std::ranges::find(edits, begin) != edits.end())
+    return; // the argument of a macro that uses it several times
+  edits.push_back(std::move(begin));
   edits.push_back({{range->end, range->end}, ")"});
 }
 

@@ -32,7 +32,11 @@ std::string BodyFunction::call(const std::map<std::string, std::string> &constan
   std::string arguments;
   for (const std::string &parameter : parameters) {
     const auto constant = constants.find(parameter);
-    arguments += (arguments.empty() ? "" : ", ") + (constant == constants.end() ? parameter : constant->second);
+    const auto type = enumerations.find(parameter);
+    arguments += (arguments.empty() ? "" : ", ") +
+                 (constant == constants.end()    ? parameter
+                  : type == enumerations.end() ? constant->second
+                                                 : "static_cast<" + type->second + ">(" + constant->second + ")");
   }
   return name + "(" + arguments + ");";
 }
@@ -56,6 +60,8 @@ Result<BodyFunction> body_function(const KernelSource &source, const std::string
     made.parameters.push_back(parameter->getNameAsString());
     if (made.parameters.back().empty())
       return fail("a parameter has no name");
+    if (parameter->getType()->isEnumeralType())
+      made.enumerations[made.parameters.back()] = source.type_name(parameter->getType().getUnqualifiedType());
   }
   // The text between the kernel's name and its body has the list of parameters.
   const std::string text = TRY(source.edited_text({name->end, source.body_inside().end}, edits));

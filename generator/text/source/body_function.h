@@ -3,6 +3,8 @@
 
 #include "generator/text/source/kernel_source.h"
 
+#include <map>
+
 namespace warpwright::source {
 
 struct BodyFunction {
@@ -13,6 +15,7 @@ struct BodyFunction {
   std::string call(const std::map<std::string, std::string> &constants = {}) const;
 
   std::vector<std::string> parameters;
+  std::map<std::string, std::string> enumerations; ///< types of the parameters that need a cast from a number
 };
 
 /// The function `KERNEL_suffix` with the kernel's parameters and body.

@@ -150,6 +150,8 @@ void UseWalk::visit(const clang::Stmt *node, Role role, bool is_conditional) {
     }
   if (const auto *call = dyn_cast<clang::CallExpr>(node))
     return visit_call(call, is_conditional);
+  if (isa<clang::RecoveryExpr>(node)) // an operator or call without a known declaration
+    return children(node, Role::Other, is_conditional);
   if (visit_flow(node, role, is_conditional) || visit_operator(node, role, is_conditional))
     return;
   const bool keeps_role = isa<clang::ParenExpr>(node) || isa<clang::CastExpr>(node) ||

@@ -185,6 +185,8 @@ Result<std::string> LaneWriter::write_variable(const clang::VarDecl *variable) {
     return fail(variable->getNameAsString() + " has a type that cannot be an array's");
   if (const auto *record = type->getAsCXXRecordDecl(); record && !record->hasTrivialDestructor())
     return fail(variable->getNameAsString() + " has a destructor");
+  if (const auto *record = type->getAsCXXRecordDecl(); record && record->hasDefinition() && !record->hasDefaultConstructor())
+    return fail(variable->getNameAsString() + " has no default constructor");
   const bool is_array = variable->getType()->isArrayType();
   if (is_array && variable->hasInit())
     return fail(variable->getNameAsString() + " is an array with a list of values");

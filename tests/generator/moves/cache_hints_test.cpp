@@ -77,3 +77,31 @@ TEST_CASE("cache_hints: data that all blocks of y read is not streamed") {
                 "cache_hints(kind=streams)",
                 "the kernel has no array of numbers that is only read, or accessed once at the thread's own element");
 }
+
+TEST_CASE("cache_hints: an argument that a macro uses several times is loaded once in the text") {
+  check_move(R"cuda(#define SQUARE(x) ((x) * (x))
+__global__ void ^squares(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = SQUARE(in[i]);
+}
+)cuda",
+             "cache_hints(kind=read_only)", R"cuda(#define SQUARE(x) ((x) * (x))
+__global__ void squares(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = SQUARE(__ldg(&in[i]));
+}
+)cuda");
+}
+
+TEST_CASE("cache_hints: an array with an operator that nobody declares may be written") {
+  check_refused(R"cuda(__global__ void ^add(float4 *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] += make_float4(1, 1, 1, 1);
+}
+)cuda",
+                "cache_hints(kind=read_only)",
+                "the kernel has no array of numbers that is only read, or accessed once at the thread's own element");
+}

@@ -20,6 +20,20 @@ __global__ void ^box(const float *x, float *out, int n, int width) {
 
 } // namespace
 
+TEST_CASE("constant_arguments: a number for an enumeration is cast") {
+  source::State before = state_of(R"cuda(enum Mode { kPlain, kScaled };
+__global__ void ^scale(float *x, int n, Mode mode) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] = mode == kPlain ? x[i] : x[i] * 2;
+}
+)cuda");
+  before.arguments = {std::nullopt, 1000, 1};
+  const auto after = states::apply_move(before, {"constant_arguments", {{"mode", "1"}}});
+  REQUIRE_MESSAGE(after, (after ? "" : describe(after.error())));
+  CHECK(after->file.text.contains("if (mode == 1)\n    scale_body(x, n, static_cast<Mode>(1));"));
+}
+
 TEST_CASE("constant_arguments: the body becomes a function, called with numbers where they are right") {
   source::State before = state_of(kFilter);
   before.arguments = {std::nullopt, std::nullopt, 1000, 5};

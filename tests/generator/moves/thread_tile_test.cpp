@@ -81,3 +81,24 @@ void run(float *x, float *out, int n) { pull<<<n / 256, 256>>>(x, out, n); }
 )cuda",
                 "thread_tile(axis=x,factor=2)", "the global index has no bounds check");
 }
+
+TEST_CASE("thread_tile: an object without a default constructor cannot be one for each element") {
+  check_refused(R"cuda(struct Random {
+  unsigned state;
+  __device__ Random(unsigned seed) : state(seed) {}
+  __device__ float next() { return state = state * 1664525u + 1013904223u; }
+};
+__global__ void ^noise(float *out, int n, int steps) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    Random random(i);
+    float sum = 0;
+    for (int j = 0; j < steps; ++j)
+      sum += random.next();
+    out[i] = sum;
+  }
+}
+void run(float *out, int n) { noise<<<(n + 255) / 256, 256>>>(out, n, 100); }
+)cuda",
+                "thread_tile(axis=x,factor=2)", "random has no default constructor");
+}
