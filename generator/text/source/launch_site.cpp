@@ -112,7 +112,8 @@ void LaunchShape::follow(const clang::Expr *expression, int depth) {
   }
   if (const clang::CXXConstructExpr *construct = constructor_of(plain))
     return take_arguments(construct);
-  const std::string text = source_.text_of(plain);
+  const std::string inner = source_.text_of(plain);
+  const std::string text = inner.empty() ? source_.text_of(expression) : inner; // of `#define BLOCKS ((int)32)`
   if (is_dim3(plain->getType())) {
     const std::string base = parenthesised(text);
     for (int d = 0; d < 3; ++d)

@@ -80,6 +80,28 @@ void run(int n, float *x, float *y) {
 )cuda");
 }
 
+TEST_CASE("coarsen: a grid that is a macro with a cast keeps its name") {
+  check_move(R"cuda(#define BLOCKS ((int)32)
+__global__ void ^scale(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = in[i] * in[i];
+}
+void run(int n, float *x, float *y) { scale<<<BLOCKS, 128>>>(x, y, n); }
+)cuda",
+             "coarsen(factor=2)", R"cuda(#define BLOCKS ((int)32)
+__global__ void scale(const float *in, float *out, int n) {
+  #pragma unroll
+  for (int step = 0; step < 2; ++step) {
+    const int i = (blockIdx.x * 2 + step) * blockDim.x + threadIdx.x;
+    if (i < n)
+      out[i] = in[i] * in[i];
+  }
+}
+void run(int n, float *x, float *y) { scale<<<(BLOCKS + 1) / 2, 128>>>(x, y, n); }
+)cuda");
+}
+
 TEST_CASE("coarsen: a loop over the grid is refused") {
   check_refused(R"cuda(__global__ void ^add(const int *a, int *b, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
