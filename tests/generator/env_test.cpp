@@ -67,6 +67,16 @@ TEST_CASE("env goes from a source to a plan of an edited state") {
   CHECK(plan["source"].get<std::string>().find("float4") != std::string::npos);
 }
 
+TEST_CASE("a move that would only replace an earlier one is not offered") {
+  const Json state{{"text", kSource}, {"kernel", "fill"}};
+  Json step = state;
+  step["move"] = "launch_bounds(blocks=2,threads=256)";
+  const Json next = call("apply", step);
+  const Json moves = call("moves", {{"text", next["text"]}, {"kernel", "fill"}, {"moves", next["moves"]}})["moves"];
+  CHECK(std::ranges::none_of(moves, [](const Json &move) { return move["name"] == "launch_bounds"; }));
+  CHECK(std::ranges::any_of(moves, [](const Json &move) { return move["name"] == "vectorize"; }));
+}
+
 TEST_CASE("with the task, env offers moves that need values of the launch") {
   const std::string source = R"cuda(__global__ void sums(const float *x, float *y, int n, int width) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -23,7 +23,25 @@ std::vector<MoveOffer> offers_on(const source::KernelSource &source) {
   return offers;
 }
 
+/// True if the later move only replaces what the earlier did: another block, another factor.
+bool replaces(const source::Move &later, const source::Move &earlier) {
+  if (later.name != earlier.name || later.parameters.size() != earlier.parameters.size())
+    return false;
+  return std::ranges::all_of(later.parameters, [&](const auto &parameter) {
+    const auto before = earlier.parameters.find(parameter.first);
+    const bool names_part = parameter.first == "axis" || parameter.first == "array" || parameter.first == "kind";
+    return before != earlier.parameters.end() && (!names_part || before->second == parameter.second);
+  });
+}
+
 } // namespace
+
+std::vector<source::Move> without_repeats(std::vector<source::Move> moves, const source::State &state) {
+  std::erase_if(moves, [&](const source::Move &move) {
+    return std::ranges::any_of(state.moves, [&](const source::Move &earlier) { return replaces(move, earlier); });
+  });
+  return moves;
+}
 
 Result<std::vector<MoveOffer>> move_offers(const source::State &state) {
   return analysis::guarded(analysis::kCommandLimits,
@@ -44,7 +62,7 @@ std::vector<source::Move> legal_moves(const source::State &state) {
   auto moves =
       analysis::guarded(analysis::kCommandLimits, [state]() -> Result<std::vector<source::Move>> {
         auto source = source::KernelSource::open(state);
-        return source ? legal_moves(*source) : std::vector<source::Move>{};
+        return source ? without_repeats(legal_moves(*source), state) : std::vector<source::Move>{};
       });
   return moves ? std::move(*moves) : std::vector<source::Move>{};
 }

@@ -27,7 +27,7 @@ std::vector<std::optional<std::int64_t>> argument_values(const model::Task &task
 /// Extents of the task's only launch at its sizes, for State::extents. Empty: they are not known.
 std::vector<std::int64_t> launch_extents(const model::Task &task);
 
-/// Moves whose checks pass in this state, cheap to enumerate (one stub parse).
+/// Moves that pass their checks in this state and do not only replace an earlier one. Cheap: one stub parse.
 std::vector<source::Move> legal_moves(const source::State &state);
 
 /// The state after a move. Errors: an unknown move, or the reason why the move is not legal here.

@@ -37,9 +37,10 @@ Result<std::vector<source::Move>> OpenStates::legal(const source::State &state) 
   auto source = open(state);
   if (!source)
     return std::unexpected(source.error());
-  return analysis::guarded(
-      analysis::kCommandLimits,
-      [source = *source]() -> Result<std::vector<source::Move>> { return legal_moves(*source); });
+  return without_repeats(
+      TRY(analysis::guarded(analysis::kCommandLimits,
+                            [source = *source]() -> Result<std::vector<source::Move>> { return legal_moves(*source); })),
+      state);
 }
 
 Result<source::State> OpenStates::apply(const source::State &state, const source::Move &move) {

@@ -34,6 +34,8 @@ private:
 /// The functions of generator.h for a source that is already open.
 /// @param state the state from which `source` was opened
 std::vector<source::Move> legal_moves(const source::KernelSource &source);
+/// The moves without those that only replace an earlier move of the state, as another block's size does.
+std::vector<source::Move> without_repeats(std::vector<source::Move> moves, const source::State &state);
 Result<source::State> apply_move(const source::KernelSource &source, const source::State &state,
                                  const source::Move &move);
 
