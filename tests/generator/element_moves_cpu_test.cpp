@@ -109,7 +109,7 @@ __global__ void ^normalize(const float *in, float *out, int n) {
   for (int k = 0; k < 64; ++k)
     all += sums[k];
   for (int i = threadIdx.x; i < n; i += blockDim.x)
-    out[blockIdx.x * n + i] = row[i] / (1 + all);
+    out[blockIdx.x * n + i] = row[i] / (1 + all * all);
 }
 int main() {
   int n = 204, rows = 9;
