@@ -242,6 +242,10 @@ private:
       if (chosen_[i])
         if (Result<void> checked = check_std(what, inventory_.items[i]); !checked)
           return checked;
+    for (const auto &file : inventory_.files)
+      for (const Directive &directive : file->directives)
+        if (directive.kind == DirectiveKind::Define && needed_.contains(directive.name))
+          for_each_std(*file, directive.range, [&](const std::string &name, std::size_t) { std_names_.insert(name); });
     return check_host_names(what);
   }
 
@@ -250,12 +254,11 @@ private:
     return source.display + " line " + std::to_string(LineIndex(source.text).line_of(offset) + 1);
   }
 
-  /// Calls `visit(name, offset)` for each `std::name` in the item.
+  /// Calls `visit(name, offset)` for each `std::name` in the range.
   template <class Visit>
-  void for_each_std(const Item &item, Visit visit) const {
-    const SourceText &source = *inventory_.files[item.file];
-    for (std::size_t i = token_at(source, item.range.begin); i + 2 < source.tokens.size(); ++i) {
-      if (source.tokens[i].range.begin >= item.range.end)
+  static void for_each_std(const SourceText &source, Range range, Visit visit) {
+    for (std::size_t i = token_at(source, range.begin); i + 2 < source.tokens.size(); ++i) {
+      if (source.tokens[i].range.begin >= range.end)
         return;
       const bool is_std =
           source.of(source.tokens[i]) == "std" && source.of(source.tokens[i + 1]) == "::";
@@ -268,7 +271,7 @@ private:
 
   Result<void> check_std(const std::string &what, const Item &item) {
     Result<void> result;
-    for_each_std(item, [&](const std::string &name, std::size_t offset) {
+    for_each_std(*inventory_.files[item.file], item.range, [&](const std::string &name, std::size_t offset) {
       if (is_supported_std(name))
         std_names_.insert(name);
       else if (result)
@@ -374,6 +377,14 @@ private:
     return true;
   }
 
+  /// A condition in terms of a macro that NVRTC has, too.
+  static std::string for_nvrtc(std::string condition) {
+    constexpr std::string_view kCompiler = "__NVCC__";
+    for (std::size_t at = 0; (at = condition.find(kCompiler, at)) != std::string::npos;)
+      condition.replace(at, kCompiler.size(), "__CUDACC__");
+    return condition;
+  }
+
   std::string emit_file(std::size_t file) {
     std::size_t position = 0;
     std::string text;
@@ -438,7 +449,7 @@ private:
     std::string text;
     for (const Branch &branch : branches) {
       collect_identifiers(*inventory_.files[file], branch.directive->range, needed_);
-      text += std::string(inventory_.files[file]->of(branch.directive->range)) + "\n";
+      text += for_nvrtc(std::string(inventory_.files[file]->of(branch.directive->range))) + "\n";
       text += has_items && !branch.has_items ? branch_not_taken(file, branch.range) : branch.text;
     }
     return text + (end ? std::string(inventory_.files[file]->of(end->range)) : "#endif") + "\n";

@@ -210,6 +210,23 @@ __global__ void k(float *x, int64_t n) {
         "k", {"FLT_MAX"}, {"<algorithm>"});
 }
 
+TEST_CASE("names that NVRTC lacks: nvcc's macro, constants of small types, std:: in macros") {
+  check(R"(
+#include <cstdint>
+#define WORD std::uint16_t
+#ifdef __NVCC__
+inline __host__ __device__ void operator+=(float2 &a, const float2 &b) { a.x += b.x; a.y += b.y; }
+#endif
+static __device__ __const__ float kScale = 2;
+__global__ void k(float2 *x, WORD *y) {
+  x[0] += x[1];
+  x[0].x *= kScale;
+  y[0] = UINT8_C(7);
+}
+)",
+        "k", {"using ::uint16_t;", "#ifdef __CUDACC__"}, {"__NVCC__"});
+}
+
 TEST_CASE("other standard names come from libcu++") {
   check(R"(
 template <class T> __device__ std::pair<T, std::make_unsigned_t<int>> both(T x) { return {x, 1u}; }
