@@ -276,12 +276,39 @@ private:
     if (const clang::VarDecl *variable = variable_of(declaration))
       if (const std::string values = constant_initializer(*variable); !values.empty())
         insert(item, variable->getEndLoc(), values, true);
-    if (const clang::FunctionDecl *function = function_of(declaration))
+    if (const clang::FunctionDecl *function = function_of(declaration)) {
       annotate(function, item);
+      write_compound_literals(function, item);
+    }
     const auto *templated = llvm::dyn_cast<clang::ClassTemplateDecl>(declaration);
     annotate_members(templated ? templated->getTemplatedDecl()
                                : llvm::dyn_cast<clang::CXXRecordDecl>(declaration),
                      item);
+  }
+
+  /// `(float2){x, y}`, which GNU compilers accept, as `float2{x, y}`.
+  void write_compound_literals(const clang::FunctionDecl *function, Item &item) const {
+    if (!function->doesThisDeclarationHaveABody() || !function->getBody())
+      return;
+    std::vector<const clang::Stmt *> open{function->getBody()};
+    while (!open.empty()) {
+      const clang::Stmt *node = open.back();
+      open.pop_back();
+      if (const auto *literal = llvm::dyn_cast_or_null<clang::CompoundLiteralExpr>(node);
+          literal && literal->getType()->isRecordType()) {
+        const clang::SourceLocation start = literal->getLParenLoc(),
+                                    type_end = literal->getTypeSourceInfo()->getTypeLoc().getEndLoc(),
+                                    values = literal->getInitializer()->getBeginLoc();
+        if (start.isFileID() && type_end.isFileID() && values.isFileID() && file_of(start) == item.file) {
+          const std::size_t behind =
+              offset_of(type_end) + clang::Lexer::MeasureTokenLength(type_end, sources_, unit_.context().getLangOpts());
+          item.edits.push_back({{offset_of(start), offset_of(start) + 1}, ""});
+          item.edits.push_back({{behind, offset_of(values)}, ""});
+        }
+      }
+      if (node)
+        open.insert(open.end(), node->child_begin(), node->child_end());
+    }
   }
 
   void annotate_members(const clang::CXXRecordDecl *record, Item &item) const {

@@ -227,6 +227,14 @@ __global__ void k(float2 *x, WORD *y) {
         "k", {"using ::uint16_t;", "#ifdef __CUDACC__"}, {"__NVCC__"});
 }
 
+TEST_CASE("compound literals become braces behind the type") {
+  check(R"(
+__device__ float2 turned(float2 a) { return (float2){ -a.y, a.x }; }
+__global__ void k(float2 *x) { x[0] = turned((float2) {x[1].x, 2.0f}); }
+)",
+        "k", {"return float2{ -a.y, a.x };", "turned(float2{x[1].x, 2.0f})"}, {"(float2)"});
+}
+
 TEST_CASE("other standard names come from libcu++") {
   check(R"(
 template <class T> __device__ std::pair<T, std::make_unsigned_t<int>> both(T x) { return {x, 1u}; }
