@@ -102,13 +102,13 @@ bool binds(pid_t process) {
          call(SYS_sched_setaffinity, process, sizeof cores, address(cores)) == 0;
 }
 
-/// Holds this process's output open for ten seconds, out of its session and away from its parent.
+/// Holds this process's output open for a minute, out of its session and away from its parent.
 bool leaves_a_daemon() {
   const pid_t child = fork();
   if (child == 0) {
     setsid();
     if (fork() == 0)
-      sleep(10);
+      sleep(60);
     std::_Exit(0);
   }
   return child > 0 && waitpid(child, nullptr, 0) == child;
@@ -120,7 +120,7 @@ bool explodes() {
     if (fork() < 0)
       break;
   if (getpid() != self) {
-    sleep(10);
+    sleep(60);
     std::_Exit(0);
   }
   return true;

@@ -223,7 +223,7 @@ TEST_CASE("a candidate may not change how it is scheduled, and has a user of its
 /// Its output is open for as long as any process that it started lives: whether that is over when it is.
 bool leaves_nothing(WorkerKind kind, const std::string &action,
                     std::vector<std::string> environment = {},
-                    std::chrono::seconds limit = std::chrono::seconds(9)) {
+                    std::chrono::seconds limit = std::chrono::seconds(45)) {
   const auto run = run_captured({kProbe, name(kind), action}, "", limit,
                                 {.environment = std::move(environment)});
   return run && run->output == "done\n";
