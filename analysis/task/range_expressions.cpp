@@ -167,8 +167,8 @@ RangeValue RangeInterpreter::load(const clang::Expr *lvalue) {
   }
   if (lvalue->getType()->isArrayType() || lvalue->isPRValue()) {
     value.pointer = lvalue->getType()->isArrayType() ? place(lvalue) : std::nullopt;
-    if (lvalue->isPRValue())
-      return evaluate_kind(lvalue);
+    if (lvalue->isPRValue() && !llvm::isa<clang::MemberExpr, clang::ArraySubscriptExpr>(lvalue))
+      return evaluate_kind(lvalue); // not of a method or of an element without memory, which come back here
     return value;
   }
   const auto at = place(lvalue);

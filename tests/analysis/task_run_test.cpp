@@ -190,6 +190,28 @@ int main(int argc, char **argv) {
   CHECK(std::get<double>(task.scalars[1].value) == 0.25);
 }
 
+TEST_CASE("methods of a struct by value are called") {
+  const std::string source = R"(
+struct Interval { float low, high; __device__ float width() const { return high - low; } };
+template <class T> struct Box { T x; __device__ T get() const { return x; } };
+template <class T> __global__ void widths(Interval interval, Box<T> box, T *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = interval.width() * box.get();
+}
+int main() {
+  Interval interval{1.0f, 3.0f};
+  Box<float> box{2.0f};
+  float *out;
+  cudaMalloc(&out, 256 * sizeof(float));
+  widths<<<1, 256>>>(interval, box, out, 256);
+}
+)";
+  const Inferred inferred = infer_run(source, "widths", {});
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(inferred.task.task.scalars.size() == 3);
+}
+
 TEST_CASE("an argument parser is run over the arguments of the run command") {
   const std::string parser = R"(
   int n = 128, verbose = 0;
