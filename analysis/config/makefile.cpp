@@ -14,7 +14,7 @@ namespace warpwright::config {
 namespace {
 
 constexpr std::uint64_t kMostMakefileBytes = 1 << 20;
-constexpr int kMostReferences = 8;  ///< of variables in variables
+constexpr int kMostReferences = 8;   ///< of variables in variables
 constexpr int kMostFoldersAbove = 3; ///< folders above a file's own
 constexpr std::size_t kMostText = 1 << 16; ///< of an expanded line, which variables in variables could make huge
 

@@ -20,7 +20,7 @@ constexpr int kMostDepth = 6;                      ///< folders below a project'
 constexpr std::size_t kMostSources = 12;           ///< of a program; more are not parsed
 constexpr std::size_t kMostFiles = 600;            ///< of a project
 constexpr std::size_t kMostEntries = 5000;         ///< of the folders that are listed
-constexpr std::uint64_t kMostProjectBytes = 16u << 20;    ///< of the files of a project
+constexpr std::uint64_t kMostProjectBytes = 16u << 20; ///< of the files of a project
 constexpr std::uint64_t kMostFileBytes = 1u << 20; ///< larger files are data
 
 constexpr auto kSources = std::to_array<llvm::StringRef>({".cu", ".cpp", ".cc", ".cxx", ".c"});
@@ -29,14 +29,6 @@ constexpr auto kHeaders = std::to_array<llvm::StringRef>(
 constexpr auto kBuildFiles = std::to_array<const char *>(
     {"Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "compile_commands.json",
      ".warpwright.toml", "meson.build", "setup.py", "BUILD", ".git"});
-
-bool mentions(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
-    if ((at == 0 || !is_word(text[at - 1])) &&
-        (at + word.size() == text.size() || !is_word(text[at + word.size()])))
-      return true;
-  return false;
-}
 
 /// Returns true if a text seems to define `main`.
 bool has_main(std::string_view text) {

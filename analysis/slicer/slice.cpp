@@ -226,8 +226,11 @@ private:
           choose(i);
       for (std::size_t file = 0; file < inventory_.files.size(); ++file) {
         for (const Directive &directive : inventory_.files[file]->directives)
-          if (directive.kind == DirectiveKind::Define && needed_.contains(directive.name))
+          if (directive.kind == DirectiveKind::Define && needed_.contains(directive.name)) {
             collect_identifiers(*inventory_.files[file], directive.range, needed_);
+            for_each_std(*inventory_.files[file], directive.range,
+                         [&](const std::string &name, std::size_t) { std_names_.insert(name); });
+          }
         std::size_t position = 0;
         emit_pieces(file, position); // adds identifiers of conditions and of branches not taken
       }
@@ -242,10 +245,6 @@ private:
       if (chosen_[i])
         if (Result<void> checked = check_std(what, inventory_.items[i]); !checked)
           return checked;
-    for (const auto &file : inventory_.files)
-      for (const Directive &directive : file->directives)
-        if (directive.kind == DirectiveKind::Define && needed_.contains(directive.name))
-          for_each_std(*file, directive.range, [&](const std::string &name, std::size_t) { std_names_.insert(name); });
     return check_host_names(what);
   }
 

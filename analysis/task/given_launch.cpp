@@ -56,14 +56,8 @@ LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &k
       draft.scalars.push_back({name, element ? element->first : model::Dtype::Float32,
                                given == spec.scalars.end() ? kUnknownScalar : given->second});
       draft.step.arguments.push_back(model::ScalarArgument{name});
-    } else if (const auto fields = struct_fields(unit.context(), *parameter)) {
-      FieldDrafter drafter(unit.context(), draft);
-      model::StructArgument whole = drafter.empty_struct(*parameter);
-      for (const StructField &field : *fields)
-        drafter.add(whole, field, {});
-      draft.step.arguments.emplace_back(std::move(whole));
     } else {
-      draft.missing.push_back({name, no_struct(*parameter)});
+      add_struct(draft, *parameter, [](const StructField &) { return HostMoment::Field{}; });
     }
   }
   return draft;

@@ -30,7 +30,7 @@ public:
                                       const clang::FunctionDecl *function) const;
   std::optional<double> floating(const clang::Expr *expression,
                                  const clang::FunctionDecl *function) const;
-  /// What a field of a struct holds, by its path: ".x", ".size.count", ".w[2]".
+  /// The value of a field of a struct, by its path: ".x", ".size.count", ".w[2]".
   struct Field {
     std::optional<std::int64_t> integer; ///< also 0 for a null pointer
     std::optional<double> number;        ///< of an integer or a floating-point field

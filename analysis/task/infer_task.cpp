@@ -422,11 +422,8 @@ private:
         task.buffers, [](const model::Buffer &buffer) { return model::is_floating(buffer.dtype); });
     // In double precision the fields of a struct have other places.
     const bool has_structs = std::ranges::any_of(task.buffers, [](const auto &one) { return !one.lanes.empty(); });
-    const bool has_float_fields = std::ranges::any_of(draft_.step.arguments, [](const auto &argument) {
-      const auto *whole = std::get_if<model::StructArgument>(&argument);
-      return whole && std::ranges::any_of(whole->fields, [](const auto &field) {
-        return std::holds_alternative<model::ScalarArgument>(field.value);
-      });
+    const bool has_float_fields = std::ranges::any_of(fields_of(draft_.step), [](const auto &field) {
+      return std::holds_alternative<model::ScalarArgument>(field);
     });
     if (auto text = has_floats && !has_float_fields && !has_structs ? double_precision(slice_) : std::nullopt) {
       task.reference_fp64 = task.reference;

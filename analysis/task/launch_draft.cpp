@@ -128,7 +128,9 @@ private:
       return miss(name, "What value does the parameter " + name + " have?");
     }
     if (!dtype || dtype->second != 1)
-      return structure(parameter, argument);
+      return add_struct(draft_, parameter, [&](const StructField &field) {
+        return moment_ ? moment_->field(argument, field.path, launch_.enclosing) : HostMoment::Field{};
+      });
     auto value = moment_ ? moment_->floating(argument, launch_.enclosing) : std::nullopt;
     if (!value)
       value = resolver_.floating(argument, frame_);
@@ -137,20 +139,6 @@ private:
                                    ", as the file does not say");
     draft_.scalars.push_back({name, dtype->first, value.value_or(kUnknownScalar)});
     draft_.step.arguments.push_back(model::ScalarArgument{name});
-  }
-
-  void structure(const clang::ParmVarDecl &parameter, const clang::Expr *argument) {
-    const auto fields = struct_fields(program_.unit().context(), parameter);
-    if (!fields)
-      return miss(parameter.getNameAsString(), no_struct(parameter));
-    FieldDrafter drafter(program_.unit().context(), draft_);
-    model::StructArgument whole = drafter.empty_struct(parameter);
-    for (const StructField &field : *fields) {
-      const HostMoment::Field known =
-          moment_ ? moment_->field(argument, field.path, launch_.enclosing) : HostMoment::Field{};
-      drafter.add(whole, field, known);
-    }
-    draft_.step.arguments.emplace_back(std::move(whole));
   }
 
   void pointer(const clang::ParmVarDecl &parameter, const clang::Expr *argument) {

@@ -49,8 +49,11 @@ struct LaunchDraft {
 LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
                          const std::set<std::string> *symbols, const std::set<std::string> &fixed);
 
-/// Whether the structs of a launch have integers or pointers. Nothing tells how these follow from
-/// the sizes of the task.
+/// The fields of all structs that a launch passes.
+std::vector<model::PlainArgument> fields_of(const model::LaunchStep &step);
+
+/// True if structs of a launch have integers or pointers. Nothing tells how these follow from the
+/// sizes of the task.
 bool has_bound_fields(const model::LaunchStep &step);
 
 /// For files without a launch: the launch from the spec, with the parameters' own names.

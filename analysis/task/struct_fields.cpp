@@ -10,7 +10,7 @@
 namespace warpwright::analysis {
 namespace {
 
-/// Whether a type is a typedef of an unknown type. The parser treats unknown types as int.
+/// True for a typedef of an unknown type. The parser takes unknown types for int.
 bool names_unknown(clang::QualType type) {
   while (const auto *alias = type->getAs<clang::TypedefType>()) {
     if (alias->getDecl()->isInvalidDecl())
@@ -172,26 +172,24 @@ std::vector<model::Dtype> struct_lanes(const clang::ASTContext &context, clang::
 }
 
 std::string struct_field_name(const clang::Expr *expression) {
-  expression = expression->IgnoreParenImpCasts();
-  if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
-    const auto *parameter = llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl());
-    return parameter && parameter->getType()->isRecordType() ? parameter->getNameAsString() : "";
+  std::string path;
+  for (;;) {
+    expression = expression->IgnoreParenImpCasts();
+    if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(expression); member && !member->isArrow()) {
+      path = "." + member->getMemberDecl()->getNameAsString() + path;
+      expression = member->getBase();
+    } else if (const auto *element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
+      const auto *index = llvm::dyn_cast<clang::IntegerLiteral>(element->getIdx()->IgnoreParenImpCasts());
+      expression = element->getBase()->IgnoreParenImpCasts();
+      if (!index || !expression->getType()->isArrayType())
+        return {};
+      path = "[" + std::to_string(index->getValue().getLimitedValue()) + "]" + path;
+    } else {
+      const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression);
+      const auto *parameter = reference ? llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl()) : nullptr;
+      return parameter && parameter->getType()->isRecordType() ? field_name(parameter->getNameAsString(), path) : "";
+    }
   }
-  const clang::Expr *base = nullptr;
-  std::string part;
-  if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(expression); member && !member->isArrow()) {
-    base = member->getBase();
-    part = "_" + member->getMemberDecl()->getNameAsString();
-  } else if (const auto *element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression)) {
-    const auto *index = llvm::dyn_cast<clang::IntegerLiteral>(element->getIdx()->IgnoreParenImpCasts());
-    const auto *array = element->getBase()->IgnoreParenImpCasts();
-    if (!index || !array->getType()->isArrayType())
-      return {};
-    base = array;
-    part = "_" + std::to_string(index->getValue().getLimitedValue());
-  }
-  const std::string name = base ? struct_field_name(base) : "";
-  return name.empty() ? "" : name + part;
 }
 
 } // namespace warpwright::analysis

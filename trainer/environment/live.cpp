@@ -228,13 +228,9 @@ std::optional<double> LiveEnvironment::confirmed_speedup(const TrainingTask &tas
 Result<Json> LiveEnvironment::plan(const TrainingTask &task, const Moves &moves) {
   if (is_module(task))
     return modules_->plan(task, moves);
-  auto definition = definition_of(task);
-  auto text = definition ? text_of(task, moves) : Result<std::string>("");
-  if (!definition || !text)
-    return std::unexpected(definition ? text.error() : definition.error());
-  Json params = env_state(task, moves, *text);
-  params["task"] = model::to_json(*definition);
-  return env_->call("plan", params);
+  TRY(open(task)); // env_state() then has the task
+  const std::string text = TRY(text_of(task, moves));
+  return env_->call("plan", env_state(task, moves, text));
 }
 
 Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const StateRecord &state,
