@@ -59,7 +59,7 @@ private:
 /// The white space at the start of the line that holds `offset`.
 std::string indentation_at(std::string_view text, std::size_t offset);
 
-/// Whether identifiers may have the character: a letter, a digit or an underscore.
+/// True for the characters of identifiers: letters, digits and underscores.
 bool is_word(char c);
 
 /// Whether `text` contains `name` as a whole identifier.

@@ -51,8 +51,8 @@ struct Buffer {
   std::vector<std::int64_t>
       shape; ///< torch tasks, whose tensors are contiguous; empty: flat, or a scalar tensor
   std::string torch_name; ///< torch tasks: "x", "conv1.weight"; empty: `name`
-  /// Of an array of structs with elements of several dtypes: the dtypes of one struct's elements, which are all as
-  /// wide as `dtype`, one of them. Empty: all elements are of `dtype`.
+  /// The dtypes of one struct's elements, if the buffer is an array of structs with several dtypes. All are as
+  /// wide as `dtype`, which is one of them. Empty: all elements are of `dtype`.
   std::vector<Dtype> lanes = {};
   bool operator==(const Buffer &) const = default;
 };
