@@ -21,6 +21,19 @@ struct MatmulRates {
   double half_cycles = 1.5e3;        ///< tensor core cycles on float16, within limits of power and memory
 };
 
+/// Attention of 16-bit operands (families/attention), and PyTorch's.
+struct AttentionRates {
+  double busy_warps = 16, busy_bytes = 32e3; ///< of a multiprocessor, under way, for the full rate
+  double cycles = 1500, flops = 3200;        ///< a microsecond; a multiprocessor's cycle
+  double step_keys = 16;      ///< cost of a step besides its keys, in keys
+  double score_elements = 64; ///< cost of a score, in elements of a head
+  double start_us = 2;        ///< first loads and last stores of a block
+  double library_start_us = 4;
+  /// Share of the tensor cores' peak with heads of up to small_head elements and above; factor with a mask.
+  double library_small = 0.45, library_large = 0.75, library_masked = 0.6;
+  int small_head = 64;
+};
+
 /// Convolutions as implicit matrix products (families/convolution).
 struct ConvolutionRates {
   double start_us = 7;             ///< start of both kernels, measured on short convolutions
@@ -80,6 +93,7 @@ struct NodeRates {
 
 struct Rates {
   MatmulRates matmul;
+  AttentionRates attention;
   ConvolutionRates convolution;
   TileRates tiles;
   DirectRates direct;

@@ -6,6 +6,7 @@ no denominator. Where ours exceeds that but is as near as plain Inductor, both c
 ("as_inductor"). Times are taken in rounds: each round times every form once, in random order, so
 that a ratio is one of pairs.
 """
+import collections
 import copy
 import dataclasses
 import random
@@ -20,7 +21,7 @@ import cases
 import states
 from warpwright import calls, core, dynamo, search
 
-ROUNDS, SAMPLE_NS, MOST_CALLS, PROFILED_CALLS = 60, 3_000_000, 300, 5
+ROUNDS, SAMPLE_NS, MOST_CALLS, PROFILED_CALLS, KEPT_KERNELS = 60, 3_000_000, 300, 5, 16
 FEWEST_ROUNDS, MOST_SECONDS = 20, 20  # slow forms have fewer rounds
 OURS, OURS_GRAPHS, EAGER, PLAIN, GRAPHS = "ours", "ours reduce-overhead", "eager", "compile", "compile reduce-overhead"
 AUTOTUNED = "max-autotune-no-cudagraphs"
@@ -165,7 +166,7 @@ def compared(forms, ours):
 
 
 def kernels_of(form):
-    """(kernels of a call, microseconds of the device for a call, those inside our plans)"""
+    """(kernels of a call, microseconds of the device for a call, those inside our plans, the slowest: [name, launches, microseconds] of a call)"""
     ours = set()
     for one in calls._bound.values():
         for exported in one.exported():
@@ -177,12 +178,17 @@ def kernels_of(form):
             form.run()
         synchronize()
     events = profile.events()
-    ranges = {one.name for one in events if one.device_type == DeviceType.CPU}  # which the device's events repeat
-    kernels = [one for one in events if one.device_type == DeviceType.CUDA and one.name not in ranges]
+    kernels = [one for one in events if one.device_type == DeviceType.CUDA and not getattr(one, "is_user_annotation", False)]
     spent = sum(one.time_range.elapsed_us() for one in kernels)
     named = sum(one.time_range.elapsed_us() for one in kernels if one.name.partition("(")[0] in ours)
     under = sum(one.device_time_total for one in events if one.device_type == DeviceType.CPU and one.name == "warpwright::call")
-    return len(kernels) / PROFILED_CALLS, spent / PROFILED_CALLS, max(named, under) / PROFILED_CALLS
+    by_name = collections.defaultdict(lambda: [0, 0.0])
+    for one in kernels:
+        by_name[one.name][0] += 1
+        by_name[one.name][1] += one.time_range.elapsed_us()
+    slowest = sorted(([name[:120], launches / PROFILED_CALLS, round(us / PROFILED_CALLS, 2)] for name, (launches, us) in by_name.items()),
+                     key=lambda one: -one[2])[:KEPT_KERNELS]
+    return len(kernels) / PROFILED_CALLS, spent / PROFILED_CALLS, max(named, under) / PROFILED_CALLS, slowest
 
 
 def confirmed(model, inputs, options, mode):
@@ -219,10 +225,10 @@ def measured(name, options):
         if OURS_GRAPHS in usable and GRAPHS in usable:
             row["reduce-overhead"] = compared({key: usable[key] for key in (GRAPHS, OURS_GRAPHS)}, OURS_GRAPHS)
         if OURS in usable:
-            count, spent, inside = kernels_of(usable[OURS])
-            row.update(kernels_ours=count, device_us_ours=spent, share_of_device_time=inside / spent if spent else None)
+            count, spent, inside, slowest = kernels_of(usable[OURS])
+            row.update(kernels_ours=count, device_us_ours=spent, share_of_device_time=inside / spent if spent else None, slowest_ours=slowest)
         if PLAIN in usable:
-            row["kernels_inductor"], row["device_us_inductor"], _ = kernels_of(usable[PLAIN])
+            row["kernels_inductor"], row["device_us_inductor"], _, row["slowest_inductor"] = kernels_of(usable[PLAIN])
         row.update(as_graphs(usable, exact, judge))
     after = calls.fallbacks()
     new = {why: count - fallbacks.get(why, 0) for why, count in after.items()}

@@ -114,7 +114,7 @@ def check_kinds(members):
 
 
 def words(configuration):
-    names = {0: "simt", 1: "rows", 2: "tf32", 3: "packed", 4: "half"}
+    names = {0: "simt", 1: "rows", 2: "tf32", 3: "packed", 4: "half", 5: "thin half"}
     rest = [f"{key}={value}" for key, value in configuration.items() if key != "algorithm" and (key, value) not in
             (("splits", 1), ("cluster", 1))]
     return names[configuration["algorithm"]] + "(" + " ".join(rest) + ")"

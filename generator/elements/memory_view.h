@@ -20,4 +20,9 @@ struct MemoryView {
 MemoryView view_of(const ops::GraphIndex &graph, const std::string &value,
                    const std::map<std::string, model::Shape> &strides);
 
+/// Returns the value that an anchor reads for an operand: keys and values of a half-precision attention before they are
+/// repeated for the query heads that share them, else the operand.
+const std::string &unrepeated_operand(const ops::GraphIndex &graph, const model::Node &anchor,
+                                      std::size_t operand);
+
 } // namespace warpwright::elements

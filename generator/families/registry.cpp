@@ -1,5 +1,6 @@
 #include "generator/families/registry.h"
 
+#include "generator/families/attention/attention.h"
 #include "generator/families/convolution/convolution.h"
 #include "generator/families/convolution/direct_convolution.h"
 #include "generator/families/convolution/tile_convolution_family.h"
@@ -21,6 +22,7 @@ std::span<const elements::Family> all() {
   static const std::array kFamilies = {
       pointwise::kPointwiseFamily,
       matmul::kMatmulFamily,
+      attention::kAttentionFamily,
       rows::kRowFamily,
       scan::kScanFamily,
       windows::kPoolFamily,

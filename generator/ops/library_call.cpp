@@ -71,6 +71,8 @@ AtenStep convolution_with_relu(const LibraryCall &call, const std::optional<Tens
 }
 
 Step attention(const LibraryCall &call) {
+  if (number_attribute(call.node, "softcap", 0) != 0)
+    return fail("PyTorch's attention caps no scores");
   AtenStep made = step("aten::scaled_dot_product_attention",
                        {call.inputs[0], call.inputs[1], call.inputs[2], input_or_none(call, 3), 0.0,
                         flag_attribute(call.node, "causal")});

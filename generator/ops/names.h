@@ -69,6 +69,7 @@ inline constexpr char sqrt[] = "sqrt";
 inline constexpr char square[] = "square";
 inline constexpr char sub[] = "sub";
 inline constexpr char sum[] = "sum";
+inline constexpr char tanh[] = "tanh";
 inline constexpr char tril[] = "tril";
 inline constexpr char triu[] = "triu";
 inline constexpr char upsample_nearest[] = "upsample_nearest";

@@ -1,10 +1,10 @@
 #include "generator/planning/aten_lowering.h"
 
+#include "generator/elements/memory_view.h"
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
-#include "generator/ops/attributes.h"
-#include "generator/elements/memory_view.h"
 #include "generator/planning/channels_last.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ public:
     ops::LibraryCall call{node_, {}};
     bool has_grouped_heads = false;
     for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
-      const std::string &read = library_operand(graph_, node_, i);
+      const std::string &read = elements::unrepeated_operand(graph_, node_, i);
       has_grouped_heads |= read != node_.inputs[i];
       call.inputs.push_back(view(read));
     }
@@ -234,42 +234,7 @@ private:
   std::string error_;
 };
 
-/// Returns the value whose heads, the third dimension from the end, a reshape of an expand repeats; null: none.
-const std::string *before_repeated_heads(const ops::GraphIndex &graph, const Node &repeated) {
-  if (repeated.op != op::reshape || graph.node(repeated.inputs[0]).op != op::expand)
-    return nullptr;
-  const Node &expanded = graph.node(repeated.inputs[0]), &inserted = graph.node(expanded.inputs[0]);
-  if (inserted.op != op::reshape)
-    return nullptr;
-  const std::string &source = inserted.inputs[0];
-  const Shape &shape = graph.node(source).type().shape, &wide = repeated.type().shape;
-  const std::size_t rank = shape.size();
-  if (rank < 3 || wide.size() != rank || wide[rank - 3] % shape[rank - 3] != 0)
-    return nullptr;
-  Shape one = shape, many = shape, all = shape;
-  one.insert(one.end() - 2, 1);
-  many.insert(many.end() - 2, wide[rank - 3] / shape[rank - 3]);
-  all[rank - 3] = wide[rank - 3];
-  return inserted.type().shape == one && expanded.type().shape == many && wide == all ? &source
-                                                                                      : nullptr;
-}
-
 } // namespace
-
-const std::string &library_operand(const ops::GraphIndex &graph, const Node &anchor,
-                                   std::size_t operand) {
-  const std::string &given = anchor.inputs[operand];
-  if (anchor.op != op::attention || operand < 1 || operand > 2 ||
-      model::size_bytes(anchor.type().dtype) != 2) // other kernels of PyTorch know no grouped heads
-    return given;
-  const std::string *key = before_repeated_heads(graph, graph.node(anchor.inputs[1])),
-                    *value = before_repeated_heads(graph, graph.node(anchor.inputs[2]));
-  if (!key || !value ||
-      graph.node(*key).type().shape[graph.node(*key).type().shape.size() - 3] !=
-          graph.node(*value).type().shape[graph.node(*value).type().shape.size() - 3])
-    return given;
-  return operand == 1 ? *key : *value;
-}
 
 /// Returns the view of a channels-last convolution over (N, spatial..., C), with the addition and the relu behind it.
 std::vector<std::string> convolution_epilogue(const ops::GraphIndex &graph, const Node &conv) {

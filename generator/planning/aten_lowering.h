@@ -16,8 +16,4 @@ Result<model::AtenStep> lower_aten(const ops::GraphIndex &graph, const elements:
 /// the view, addition and relu behind a channels-last convolution that has a bias.
 std::vector<std::string> library_epilogue(const ops::GraphIndex &graph, const model::Node &anchor);
 
-/// Returns the value that the library reads for an operand: the keys and values of an attention in half precision
-/// before they are repeated for each query head, else the operand.
-const std::string &library_operand(const ops::GraphIndex &graph, const model::Node &anchor, std::size_t operand);
-
 } // namespace warpwright::planning

@@ -82,6 +82,7 @@ void Partition::grow_anchors() {
       if (user->op == op::item)
         draft.members.insert(user->name);
     if (draft.planned.family && draft.planned.choice.fuse) {
+      add_cats(draft);
       if (draft.planned.family->grow)
         grow_by_family(draft);
       else if (draft.planned.family->takes_epilogue)
@@ -127,6 +128,25 @@ void Partition::grow_by_family(Draft &draft) {
       if (!members.contains(input) && ops::is_pointwise(node(input)) &&
           elements::is_computed_too_often(graph_, input, members))
         costly_.insert(input);
+}
+
+void Partition::add_cats(Draft &draft) {
+  if (!draft.planned.family->cats)
+    return;
+  std::set<std::string> members = draft.members;
+  for (const std::string &name :
+       draft.planned.family->cats(graph_, node(draft.planned.region.anchor)))
+    if (!owner_.contains(name))
+      members.insert(name);
+  const auto blocked = [&](std::string name) { // a view of a member is read from its parts
+    while (!members.contains(name) && ops::is_strided_view(node(name)))
+      name = node(name).inputs[0];
+    return !members.contains(name) && depends_on(name, members);
+  };
+  for (const std::string &name : members)
+    if (std::ranges::any_of(node(name).inputs, blocked))
+      return;
+  draft.members = std::move(members);
 }
 
 bool Partition::depends_on(const std::string &value, const std::set<std::string> &members) const {

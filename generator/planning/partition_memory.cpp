@@ -25,7 +25,8 @@ std::int64_t Partition::reuse(const Node &anchor, const ops::GraphIndex &graph) 
   constexpr std::int64_t kOfProduct = 64, kAlwaysStored = 4 * kCheapChain + 1;
   if (anchor.op == op::matmul && model::size_bytes(anchor.type().dtype) == 2)
     return kAlwaysStored;
-  if (ops::is_product(anchor))
+  if (ops::is_product(anchor) &&
+      anchor.op != op::attention) // an attention computes no operand but its mask
     return kOfProduct;
   if (ops::op_of(anchor).kind == ops::Kind::Scatter)
     return 1;
@@ -56,19 +57,22 @@ void Partition::choose_memory() {
 
 bool Partition::wanted_by_library(const Node &value) {
   for (const Draft &draft : drafts_) {
-    const bool library = !draft.planned.family;
-    if (!library && draft.planned.family->takes_prologue)
+    const elements::Family *family = draft.planned.family;
+    if (family && family->takes_prologue && family->strided_operands == 0)
       continue;
     for (const std::string &member : draft.members)
       for (std::size_t i = 0; i < node(member).inputs.size(); ++i) {
         const std::string &input = node(member).inputs[i];
         if (draft.members.contains(input))
           continue;
-        if (!library && input == value.name && member == draft.planned.region.anchor)
+        const bool is_of_anchor = member == draft.planned.region.anchor;
+        if (family && !family->takes_prologue && input == value.name && is_of_anchor)
           return true;
-        if (library &&
-            elements::view_of(graph_, library_operand(graph_, node(member), i), strides_).root ==
-                value.name)
+        const bool is_part = family && family->cats && !is_of_anchor; // of a member that is a `cat`
+        if ((!family || is_part || (is_of_anchor && i < family->strided_operands)) &&
+            elements::view_of(graph_, elements::unrepeated_operand(graph_, node(member), i),
+                              strides_)
+                    .root == value.name)
           return true;
       }
   }
@@ -93,12 +97,11 @@ bool Partition::is_read_around(const Node &value) const {
   return !readers.empty() && std::ranges::all_of(readers, [&](const Node *reader) {
     if (ops::is_view(*reader) && !owner_.contains(reader->name))
       return is_read_around(*reader);
-    const auto owner = owner_.find(reader->name);
-    if (reader->op != op::attention || owner == owner_.end() ||
-        drafts_[owner->second].planned.family)
+    if (reader->op != op::attention || !owner_.contains(reader->name))
       return false;
     for (std::size_t i = 0; i < reader->inputs.size(); ++i)
-      if (reader->inputs[i] == value.name && library_operand(graph_, *reader, i) == value.name)
+      if (reader->inputs[i] == value.name &&
+          elements::unrepeated_operand(graph_, *reader, i) == value.name)
         return false;
     return true;
   });

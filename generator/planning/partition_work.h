@@ -32,6 +32,8 @@ private:
   AnchorChoice choice_of(const std::string &anchor) const;
   void grow_anchors();
   void grow_by_family(Draft &draft);
+  /// Adds the `cat` nodes whose parts the family reads (Family::cats).
+  void add_cats(Draft &draft);
 
   /// Returns true where a value depends on one of `members`, with regions computed as a whole.
   bool depends_on(const std::string &value, const std::set<std::string> &members) const;
@@ -54,7 +56,7 @@ private:
   /// Decides which inline values lie in memory, users before producers.
   void choose_memory();
 
-  /// Returns true where an ATen region, or a family that only loads memory, reads the value and views cannot help.
+  /// Returns true where an ATen region, or a family that only loads memory, reads the value as memory.
   bool wanted_by_library(const model::Node &value);
 
   /// Finds the large distinct values from which an element is computed.
@@ -62,7 +64,7 @@ private:
                      std::set<std::string> &seen) const;
   bool worth_memory(const model::Node &value) const;
 
-  /// Returns true for views that the library's operators need not read: heads that are repeated for an attention.
+  /// Returns true for views that an attention need not read: heads that are repeated.
   bool is_read_around(const model::Node &value) const;
 
   /// Regions that would compute a value that is not in memory.

@@ -41,16 +41,19 @@ Array transposed(const Array &x) {
   return result;
 }
 
-/// softmax(scale * q k^T + mask) v; a boolean mask says what is attended to, `causal` attends to columns up to the row.
+/// softmax(cap(scale * q k^T) + mask) v, where cap(x) is softcap * tanh(x / softcap); a boolean mask says what is attended to, `causal` attends to columns up to the row.
 Array attention(const model::Node &node, const Operands &inputs) {
   const Array &q = *inputs[0];
   const double scale =
       ops::number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.shape.back())));
+  const double softcap = ops::number_attribute(node, "softcap", 0);
   Array scores = matmul(q, transposed(*inputs[1]));
   const double nothing = -std::numeric_limits<double>::infinity();
   for_each_index(scores.shape, [&](const model::Shape &index) {
     double &score = scores.at(index);
     score *= scale;
+    if (softcap != 0)
+      score = softcap * std::tanh(score / softcap);
     if (inputs.size() > 3 && inputs[3]->dtype == model::Dtype::Bool)
       score = inputs[3]->broadcast_at(index) != 0 ? score : nothing;
     else if (inputs.size() > 3)

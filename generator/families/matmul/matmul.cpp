@@ -1,6 +1,6 @@
 // The matmul family: batched products of operands in any layout, with the ops that fusion puts before and after them.
 //
-// The family has five algorithms (matmul_text.h); a configuration chooses among them. Omits: sparse operands; a
+// The family has six algorithms (matmul_text.h); a configuration chooses among them. Omits: sparse operands; a
 // single TF32 product, which would not be FP32-accurate.
 #include "generator/families/matmul/matmul.h"
 
@@ -40,18 +40,21 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   const auto problem = matmul_problem(index, region);
   if (!problem)
     return std::unexpected(problem.error());
-  const auto algorithm = elements::setting_of(configuration, "algorithm", 0, 4);
+  const auto algorithm = elements::setting_of(configuration, "algorithm", 0, 5);
   if (!algorithm)
     return std::unexpected(algorithm.error());
-  if (problem->twin_b && static_cast<MatmulAlgorithm>(*algorithm) != MatmulAlgorithm::Half)
+  const auto chosen = static_cast<MatmulAlgorithm>(*algorithm);
+  if (problem->twin_b && chosen != MatmulAlgorithm::Half && chosen != MatmulAlgorithm::ThinHalf)
     return fail("two products in one launch need 16-bit operands in memory");
-  switch (static_cast<MatmulAlgorithm>(*algorithm)) {
+  switch (chosen) {
   case MatmulAlgorithm::Rows:
     return lower_matmul_rows(index, region, *problem, configuration, prefix);
   case MatmulAlgorithm::SplitTf32:
     return lower_matmul_split_tf32(index, region, *problem, configuration, device, prefix);
   case MatmulAlgorithm::Half:
     return lower_matmul_half(index, region, *problem, configuration, device, prefix);
+  case MatmulAlgorithm::ThinHalf:
+    return lower_matmul_thin_half(index, region, *problem, configuration, device, prefix);
   case MatmulAlgorithm::Packed:
     return lower_matmul_packed(index, region, *problem, configuration, device, prefix);
   default:

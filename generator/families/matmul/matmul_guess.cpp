@@ -222,14 +222,39 @@ struct Model {
       const double tile = together ? sum + store : std::max(sum, (sum + store) / 2);
       const double first =
           together ? 0 : sum + store - tile; // of the first and the last tile, which nothing hides
-      add(MatmulAlgorithm::Half,
-          std::max(all * tile + first + rates.block_us, bytes() / 2 / rates.bytes), splits,
+      // A multiprocessor draws little more than its share of the memory's rate.
+      const double memory =
+          bytes() / 2 / (rates.bytes * std::min(1.0, 1.25 * used / device.multiprocessors));
+      add(MatmulAlgorithm::Half, std::max(all * tile + first + rates.block_us, memory), splits,
           {{"group_m", group_m},
            {"tile_n", n},
            {"together", together},
            {"stages", stages},
            {"swapped", swapped}});
     }
+  }
+
+  /// Products of a 16-bit matrix with few vectors, bound by memory as soon as enough of it is under way.
+  void thin_half() {
+    constexpr double kHalfBytes = 50e3; // under way on a multiprocessor, for half of the rate
+    const auto rows = static_cast<double>(std::max(problem.rows, problem.columns));
+    const double matrices = problem.twin_b ? 2 : 1,
+                 batches = static_cast<double>(problem.batches());
+    const double blocks = std::ceil(rows / 16) * batches,
+                 lines = std::ceil(static_cast<double>(problem.depth) / 64);
+    const double bytes = 2 * matrices * rows * static_cast<double>(problem.depth) * batches;
+    for (const int warps : {16, 8, 4})
+      for (const int unroll : {4, 2, 1}) {
+        if (unroll * matrices * warps > 64 || (unroll > 1 && (unroll - 1) * warps >= lines))
+          continue; // more registers than there are, or a row than it has
+        const double at_once = std::min(device.threads_multiprocessor / (warps * 32 * matrices),
+                                        std::ceil(blocks / device.multiprocessors));
+        const double flight = at_once * std::min<double>(warps * unroll, lines) * matrices * 2048;
+        const double busy =
+            flight / (flight + kHalfBytes) * std::min(1.0, blocks / device.multiprocessors);
+        add(MatmulAlgorithm::ThinHalf, bytes / (rates.bytes * busy) + rates.block_us / 2, 1,
+            {{"warps", warps}, {"unroll", unroll}});
+      }
   }
 
   void packed() {
@@ -262,9 +287,11 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
                                                            const elements::DeviceFacts &device,
                                                            std::size_t most) {
   Model model{problem, device, device.rates.matmul, {}};
+  const bool thin_half = device.has_tensor_cores() && is_thin_half(problem);
   if (!problem.twin_b) {
     model.simt();
-    model.rows();
+    if (!thin_half)
+      model.rows();
   }
   if (problem.type == "float" && !problem.twin_b) {
     if (problem.dtype == model::Dtype::Float32 && device.has_tensor_cores())
@@ -275,6 +302,13 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
   if (problem.type == "float" && device.tensor_cores == arch::TensorCores::Wgmma &&
       can_map(problem))
     model.half();
+  if (thin_half) {
+    constexpr double kSlower = 1.2; // measured: tiles leave most of their rows empty
+    if (!problem.twin_b)
+      for (Guess &guess : model.guesses)
+        guess.us *= kSlower;
+    model.thin_half();
+  }
   std::ranges::sort(model.guesses, {}, &Guess::us);
   std::vector<elements::Configuration> result;
   std::map<int, std::size_t> listed;

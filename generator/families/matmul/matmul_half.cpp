@@ -125,12 +125,13 @@ Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand
 
 } // namespace
 
-bool can_map(const MatmulProblem &problem) {
-  // Tensor cores truncate what they add up, 16 products at a time. A float32 result, whose own error is that of as many
-  // roundings as products, bears that for short sums.
+bool sums_well(const MatmulProblem &problem) {
   constexpr std::int64_t kMostDepth = 256;
-  return (problem.dtype != model::Dtype::Float32 || problem.depth <= kMostDepth) &&
-         mapped(problem, problem.a, problem.rows, kStepK) &&
+  return problem.dtype != model::Dtype::Float32 || problem.depth <= kMostDepth;
+}
+
+bool can_map(const MatmulProblem &problem) {
+  return sums_well(problem) && mapped(problem, problem.a, problem.rows, kStepK) &&
          mapped(problem, problem.b, problem.columns, kStepK) &&
          problem.a.plain->dtype == problem.b.plain->dtype &&
          (!problem.twin_b || (mapped(problem, *problem.twin_b, problem.columns, kStepK) &&

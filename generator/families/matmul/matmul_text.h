@@ -5,6 +5,8 @@
 #include "generator/elements/window_text.h"
 #include "generator/families/matmul/matmul_problem.h"
 
+#include <algorithm>
+
 namespace warpwright::families::matmul {
 
 /// Device code that multiplies; "algorithm" in a configuration.
@@ -12,8 +14,9 @@ enum class MatmulAlgorithm {
   Simt = 0,      ///< tiles on ordinary cores, any type
   Rows = 1,      ///< one operand is so thin that the other one is read once: matrix times vector
   SplitTf32 = 2, ///< float32 in two TF32 parts, mma.sync
-  Half = 4,   ///< 16-bit operands straight from memory, wgmma
   Packed = 3, ///< float32 in two scaled float16 parts, or 16-bit operands, packed beforehand, wgmma
+  Half = 4,   ///< 16-bit operands straight from memory, wgmma
+  ThinHalf = 5, ///< a 16-bit matrix straight from memory and a few vectors, mma.sync
 };
 
 class MatmulText {
@@ -87,6 +90,17 @@ inline constexpr int kHalfOtherBytes = 1024 + 8 * 16 * 40 * 4 + 256, kHalfMostSt
 /// True if tensor maps can describe the operands. They cannot where an operand is computed, or where its rows do not
 /// begin at multiples of 16 bytes.
 bool can_map(const MatmulProblem &problem);
+/// True if tensor cores add up the result well enough: they truncate, 16 products at a time. A float32 result, whose own
+/// error is that of as many roundings as products, bears that for short sums.
+bool sums_well(const MatmulProblem &problem);
+
+/// True if one 16-bit operand is a few vectors, and both can be read 16 bytes along k at a time.
+bool is_thin_half(const MatmulProblem &problem);
+/// Bytes of shared memory of lower_matmul_thin_half().
+inline std::int64_t thin_half_shared(const MatmulProblem &problem, int warps) {
+  const std::int64_t vectors = (std::min(problem.rows, problem.columns) + 7) / 8 * 8;
+  return 4 * vectors * warps * (problem.twin_b ? 2 : 1) * (16 + 4);
+}
 
 /// Lowerings of the algorithms; each has its own file.
 Result<elements::Lowering> lower_matmul_simt(const ops::GraphIndex &, const elements::Region &,
@@ -104,6 +118,11 @@ Result<elements::Lowering> lower_matmul_half(const ops::GraphIndex &, const elem
                                              const MatmulProblem &, const elements::Configuration &,
                                              const elements::DeviceFacts &,
                                              const std::string &prefix);
+Result<elements::Lowering> lower_matmul_thin_half(const ops::GraphIndex &, const elements::Region &,
+                                                  const MatmulProblem &,
+                                                  const elements::Configuration &,
+                                                  const elements::DeviceFacts &,
+                                                  const std::string &prefix);
 Result<elements::Lowering> lower_matmul_packed(const ops::GraphIndex &, const elements::Region &,
                                                const MatmulProblem &,
                                                const elements::Configuration &,

@@ -56,7 +56,7 @@ const std::vector<Op> kProducts = {
     product("matmul", 2, 2, infer::matmul, nullptr, flops::matmul,
             {{"fill", Text, false}, {"a_fill", Text, false}, {"b_fill", Text, false}}),
     product("attention", 3, 4, infer::attention, library::attention, flops::attention,
-            {{"causal", Flag}, {"scale", Number}}),
+            {{"causal", Flag}, {"scale", Number}, {"softcap", Number, false}}),
     product("conv", 2, 3, infer::conv, library::convolution, flops::convolution,
             {kStride,
              kPadding,

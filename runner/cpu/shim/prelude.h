@@ -15,6 +15,7 @@
 #define __CUDACC_VER_MINOR__ 0
 #define CUDA_VERSION 13000
 #define CUDART_VERSION 13000
+#define WARPWRIGHT_CPU 1 // for sources with other code for this backend
 
 #define __global__ __attribute__((device))
 #define __device__ __attribute__((device))

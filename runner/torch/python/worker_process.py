@@ -44,6 +44,7 @@ def prepare_environment():
     # Inductor compiles in this process: a process pool takes seconds to start and hides error
     # causes.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, which multiplies nothing here: a thread a core meets the limit of processes
 
 
 def is_gpu_shared():

@@ -368,6 +368,59 @@ TEST_CASE("products of 16-bit operands compile for Hopper") {
     }
 }
 
+TEST_CASE("few 16-bit vectors meet each row of a matrix once, on either side, by batches and with "
+          "a gate") {
+  Random random(13);
+  const auto run = [&](GraphBuilder &g, const std::string &result, const Configuration &tiles) {
+    const model::Graph graph = g.graph({result});
+    const GraphIndex index(graph);
+    Region region = region_around(graph);
+    for (const model::Node &node : graph.nodes) // the first product anchors a gated layer
+      if (node.op == "matmul") {
+        region.anchor = node.name;
+        break;
+      }
+    const auto values = interpret(graph, draw_leaves(graph, random()));
+    REQUIRE(values);
+    Configuration configuration{{"algorithm", 5}};
+    configuration.insert(tiles.begin(), tiles.end());
+    const DeviceFacts hopper{arch::gpu_named("h200").value()};
+    const auto lowering = kMatmulFamily.lower(index, region, configuration, hopper, "region");
+    REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
+    CHECK(tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a").value_or("") == "");
+    CHECK(check_region(index, region, kMatmulFamily, configuration, *values, 2e-2) == "");
+  };
+  const auto turned = [](GraphBuilder &g, const std::string &name, model::Shape shape,
+                         model::Dtype dtype) {
+    const model::Shape dims = shape.size() == 3 ? model::Shape{0, 2, 1} : model::Shape{1, 0};
+    return g.op("permute", {g.input(name, std::move(shape), dtype)}, {{"dims", dims}});
+  };
+  const Configuration small{{"warps", 2}, {"unroll", 1}}, large{{"warps", 3}, {"unroll", 2}};
+  for (const model::Dtype dtype : {model::Dtype::BFloat16, model::Dtype::Float16}) {
+    GraphBuilder layer;
+    const std::string x = layer.input("x", {2, 3, 136}, dtype);
+    run(layer,
+        layer.op("add", {layer.op("matmul", {x, turned(layer, "w", {52, 136}, dtype)}),
+                         layer.input("bias", {52}, dtype)}),
+        small);
+    GraphBuilder left;
+    run(left,
+        left.op("matmul", {left.input("w", {37, 72}, dtype), turned(left, "x", {11, 72}, dtype)}),
+        large);
+    GraphBuilder batches;
+    run(batches,
+        batches.op("matmul", {batches.input("x", {3, 9, 200}, dtype),
+                              turned(batches, "w", {3, 40, 200}, dtype)}),
+        large);
+  }
+  GraphBuilder gated;
+  const model::Dtype dtype = model::Dtype::BFloat16;
+  const std::string x = gated.input("x", {5, 64}, dtype);
+  const std::string gate = gated.op("matmul", {x, turned(gated, "gate", {44, 64}, dtype)}),
+                    up = gated.op("matmul", {x, turned(gated, "up", {44, 64}, dtype)});
+  run(gated, gated.op("mul", {gated.op("sigmoid", {gate}), up}), large);
+}
+
 TEST_CASE("tensor-core configurations compile for Hopper") {
   const DeviceFacts hopper{arch::gpu_named("h200").value()};
   Random random(10);

@@ -107,6 +107,48 @@ TEST_CASE("attention is recognised with its masks, and can be taken apart") {
   CHECK(ops_of(after).find("attention") != std::string::npos);
 }
 
+/// Attention as PyTorch's compiler has it: products of joined batches, and a softmax in parts.
+std::string capped_attention(GraphBuilder &g, model::Dtype dtype, bool masks_before_the_cap) {
+  const auto numbers = [&](const std::string &op, const std::string &x, double number) {
+    return g.op(op, {x, g.constant(number, g.type(x).dtype)});
+  };
+  const auto joined = [&](const std::string &x) {
+    const Shape &shape = g.type(x).shape;
+    return g.reshape(x, {shape[0] * shape[1], shape[2], shape[3]});
+  };
+  const std::string k =
+      g.op("permute", {g.input("k", {2, 3, 6, 8}, dtype)}, {{"dims", Shape{0, 1, 3, 2}}});
+  std::string scores = g.reshape(
+      g.op("matmul", {joined(g.input("q", {2, 3, 5, 8}, dtype)), joined(k)}), {2, 3, 5, 6});
+  const auto mask = [&] { scores = g.op("add", {scores, g.input("mask", {5, 6}, dtype)}); };
+  scores = numbers("mul", scores, 0.5);
+  if (masks_before_the_cap)
+    mask();
+  scores = numbers("mul", g.op("tanh", {numbers("div", scores, 3)}), 3);
+  if (!masks_before_the_cap)
+    mask();
+  const std::string wide = g.cast(scores, model::Dtype::Float32);
+  const model::Attributes last{{"dims", Shape{3}}, {"keepdim", true}};
+  const std::string power = g.op("exp", {g.op("sub", {wide, g.op("amax", {wide}, last)})});
+  const std::string weights = g.cast(g.op("div", {power, g.op("sum", {power}, last)}), dtype);
+  return g.op("matmul", {joined(weights), joined(g.input("v", {2, 3, 6, 8}, dtype))});
+}
+
+TEST_CASE("capped scores and a softmax in parts are an attention in half precision") {
+  GraphBuilder half;
+  const auto after = check_rewrites(
+      half.graph({capped_attention(half, model::Dtype::Float16, false)}), {"attention"});
+  CHECK(ops_of(after).find("attention") != std::string::npos);
+  CHECK(ops_of(after).find("exp ") == std::string::npos);
+  check_rewrites(after, {"attention-decomposed"});
+  GraphBuilder hidden; // a mask before the cap hides nothing
+  check_left_alone(hidden.graph({capped_attention(hidden, model::Dtype::Float16, true)}),
+                   "attention");
+  GraphBuilder single; // which neither the library nor a family computes
+  check_left_alone(single.graph({capped_attention(single, model::Dtype::Float32, false)}),
+                   "attention");
+}
+
 TEST_CASE("scores that are read elsewhere, or scaled after an added mask, stay as they are") {
   GraphBuilder g;
   const auto s = scores(g, 0.5);

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The page of results on modules: how far ours is from the best form of PyTorch, where it loses and what takes the time there.
+
+usage: bench/scoreboard.py SET=ROWS.json.xz... [--page docs/scoreboard.md] [--images docs/images]
+
+ROWS holds what bench/backend/run.py wrote, as {"commit", "date", "gpu", "driver", "torch", "command", "rows": [row...]};
+`--keep ROWS.json.xz --from ROWS.jsonl... --commit C --driver D --command TEXT` makes it of run.py's files. The best form is
+the fastest right one that was measured beside ours in the same run. A module that is not right, or has no figure, counts as 1.0.
+Standard library only.
+"""
+import argparse
+import json
+import lzma
+import math
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "backend"))
+import summary  # noqa: E402
+import svg  # noqa: E402
+
+MARGIN = 0.01
+REGIMES = {"graph": "in a CUDA graph", "called": "as called"}
+SHOWN_LOSSES, SHOWN_KERNELS = 12, 3
+
+
+def load(path):
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def ratio_of(row, regime):
+    """Ours beside the best right form: {ratio, low, high}; 1 without a figure."""
+    found = None if "failed" in row or not row["right"] else summary.beside(row, regime, "best")
+    return found or {"ratio": 1.0, "low": 1.0, "high": 1.0}
+
+
+def name_of(row):
+    return row["id"].split("/")[0]
+
+
+def counts(rows, regime):
+    found = [ratio_of(row, regime) for row in rows]
+    return (math.exp(statistics.fmean(math.log(one["ratio"]) for one in found)), statistics.median(one["ratio"] for one in found),
+            sum(one["low"] > 1 + MARGIN for one in found), sum(one["high"] < 1 - MARGIN for one in found), min(one["ratio"] for one in found))
+
+
+def distribution(title, document, regime):
+    """Every module's ratio with its interval, sorted; those below 1 in red, those without a plan of ours hollow."""
+    rows = sorted(document["rows"], key=lambda row: ratio_of(row, regime)["ratio"])
+    found = [ratio_of(row, regime) for row in rows]
+    x = svg.horizontal(0, len(rows) + 1)
+    y = svg.vertical(min(0.7, min(one["low"] for one in found)), max(2.0, max(one["high"] for one in found)), log=True)
+    marks = svg.axes(x, y, "modules, by their ratio", "time of PyTorch's best form / ours")
+    marks.append(svg.line(svg.LEFT, y.at(1), svg.WIDTH - svg.RIGHT, y.at(1), svg.INK))
+    for place, (row, one) in enumerate(zip(rows, found), 1):
+        colour = svg.RED if one["high"] < 1 - MARGIN else svg.GREEN if one["low"] > 1 + MARGIN else svg.GREY
+        marks.append(svg.line(x.at(place), y.at(one["low"]), x.at(place), y.at(one["high"]), colour, 1.2))
+        marks.append(svg.dot(x.at(place), y.at(one["ratio"]), colour, 2.6, hollow=not row.get("bound")))
+    mean, _, faster, slower, _ = counts(rows, regime)
+    return svg.document(f"{title}, {REGIMES[regime]}: geometric mean {mean:.2f}, {faster} of {len(rows)} faster, {slower} slower",
+                        f"{document['gpu']}, driver {document['driver']}, torch {document['torch']}, commit {document['commit']}, {document['date']}",
+                        marks)
+
+
+def losses(rows):
+    """Rows of a table of what is slower in a CUDA graph, and the kernels that take the time there on both sides."""
+    slower = sorted((row for row in rows if ratio_of(row, "graph")["high"] < 1 - MARGIN), key=lambda row: ratio_of(row, "graph")["ratio"])
+    for row in slower[:SHOWN_LOSSES]:
+        slowest = [", ".join(f"{kernel.split('(')[0][-40:]} {us:.0f}" for kernel, _, us in row.get(f"slowest_{side}", [])[:SHOWN_KERNELS])
+                   for side in ("ours", "inductor")]
+        yield f"| {name_of(row)} | {ratio_of(row, 'graph')['ratio']:.2f} | {ratio_of(row, 'called')['ratio']:.2f} | {slowest[0]} | {slowest[1]} |"
+
+
+def page(sets, images):
+    lines = ["# Scoreboard of modules", "",
+             "Each ratio is the time of PyTorch's fastest right form that was measured in the same run, divided by Warpwright's.",
+             "The forms are eager and `torch.compile` in several modes ([bench/real](../bench/real/README.md)). A module without a",
+             "right result counts as 1. Hollow dots run Inductor's code, because no plan made the module faster.", "",
+             "| set | modules | right | with plans | in a CUDA graph: geometric mean, median | faster / slower by over 1% | least | as called: geometric mean |",
+             "|---|---|---|---|---|---|---|---|"]
+    for name, document in sets.items():
+        rows = document["rows"]
+        mean, median, faster, slower, least = counts(rows, "graph")
+        right, bound = sum(bool(row.get("right")) for row in rows), sum(bool(row.get("bound")) for row in rows)
+        lines.append(f"| {name} | {len(rows)} | {right} | {bound} | {mean:.2f}, {median:.2f} | {faster} / {slower} | {least:.2f} | {counts(rows, 'called')[0]:.2f} |")
+    for name, document in sets.items():
+        lines += ["", f"## {name}", "", f"![ratios of {name}]({images}/scoreboard-{name}.svg)", "", f"`{document['command']}`, commit {document['commit']}, "
+                  f"{document['gpu']}, driver {document['driver']}, torch {document['torch']}, {document['date']}."]
+        found = list(losses(document["rows"]))
+        if found:
+            lines += ["", "Slower in a CUDA graph, with the kernels that take the most microseconds there:", "",
+                      "| module | graph | as called | our kernels | Inductor's |", "|---|---|---|---|---|", *found]
+    return "\n".join(lines) + "\n"
+
+
+def keep(path, options):
+    rows = [row for source in options.sources for row in summary_rows(source)]
+    document = {"commit": options.commit, "driver": options.driver, "command": options.command, "gpu": rows[0]["gpu"], "torch": rows[0]["torch"],
+                "date": max(row["date"] for row in rows), "rows": rows}
+    with lzma.open(path, "wt", encoding="utf-8", preset=9) as file:
+        json.dump(document, file)
+
+
+def summary_rows(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", metavar="SET=ROWS.json.xz")
+    parser.add_argument("--page")
+    parser.add_argument("--images", default="docs/images")
+    parser.add_argument("--keep", metavar="ROWS.json.xz")
+    parser.add_argument("--from", dest="sources", nargs="+", metavar="ROWS.jsonl")
+    for name in ("commit", "driver", "command"):
+        parser.add_argument("--" + name)
+    options = parser.parse_args()
+    if options.keep:
+        keep(options.keep, options)
+        return
+    sets = {name: load(path) for name, path in (one.split("=", 1) for one in options.sets)}
+    if options.page:
+        for name, document in sets.items():
+            with open(os.path.join(options.images, f"scoreboard-{name}.svg"), "w", encoding="utf-8") as file:
+                file.write(distribution(name, document, "graph"))
+    text = page(sets, os.path.relpath(options.images, os.path.dirname(options.page)) if options.page else options.images)
+    if options.page:
+        with open(options.page, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        print(text, end="")
+
+
+if __name__ == "__main__":
+    main()
