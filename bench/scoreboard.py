@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The page of results on modules: how far ours is from the best form of PyTorch, where it loses and what takes the time there.
+"""Writes a page of results on modules: ratios to the best form of PyTorch, and the slower modules.
 
 usage: bench/scoreboard.py SET=ROWS.json.xz... [--page docs/scoreboard.md] [--images docs/images]
+       bench/scoreboard.py --keep ROWS.json.xz --from ROWS.jsonl... --commit C --driver D
+           --command TEXT
 
-ROWS holds what bench/backend/run.py wrote, as {"commit", "date", "gpu", "driver", "torch", "command", "rows": [row...]};
-`--keep ROWS.json.xz --from ROWS.jsonl... --commit C --driver D --command TEXT` makes it of run.py's files. The best form is
-the fastest right one that was measured beside ours in the same run. A module that is not right, or has no figure, counts as 1.0.
-Standard library only.
+The second form makes ROWS.json.xz of the files of bench/backend/run.py: {"commit", "date", "gpu",
+"driver", "torch", "command", "rows": [row...]}. The best form is the fastest one with a right
+result in the same run. A module without a right result, or without a figure, counts as 1.0. Standard
+library only.
 """
 import argparse
 import json
@@ -51,7 +53,7 @@ def distribution(title, document, regime):
     rows = sorted(document["rows"], key=lambda row: ratio_of(row, regime)["ratio"])
     found = [ratio_of(row, regime) for row in rows]
     x = svg.horizontal(0, len(rows) + 1)
-    y = svg.vertical(min(0.7, min(one["low"] for one in found)), max(2.0, max(one["high"] for one in found)), log=True)
+    y = svg.vertical(min(0.6, min(one["low"] for one in found)), 1.05 * max(2.0, max(one["high"] for one in found)))
     marks = svg.axes(x, y, "modules, by their ratio", "time of PyTorch's best form / ours")
     marks.append(svg.line(svg.LEFT, y.at(1), svg.WIDTH - svg.RIGHT, y.at(1), svg.INK))
     for place, (row, one) in enumerate(zip(rows, found), 1):
@@ -76,8 +78,7 @@ def losses(rows):
 def page(sets, images):
     lines = ["# Scoreboard of modules", "",
              "Each ratio is the time of PyTorch's fastest right form that was measured in the same run, divided by Warpwright's.",
-             "The forms are eager and `torch.compile` in several modes ([bench/real](../bench/real/README.md)). A module without a",
-             "right result counts as 1. Hollow dots run Inductor's code, because no plan made the module faster.", "",
+             "A module without a right result counts as 1. Hollow dots run Inductor's code, because no plan made the module faster.", "",
              "| set | modules | right | with plans | in a CUDA graph: geometric mean, median | faster / slower by over 1% | least | as called: geometric mean |",
              "|---|---|---|---|---|---|---|---|"]
     for name, document in sets.items():
@@ -86,8 +87,10 @@ def page(sets, images):
         right, bound = sum(bool(row.get("right")) for row in rows), sum(bool(row.get("bound")) for row in rows)
         lines.append(f"| {name} | {len(rows)} | {right} | {bound} | {mean:.2f}, {median:.2f} | {faster} / {slower} | {least:.2f} | {counts(rows, 'called')[0]:.2f} |")
     for name, document in sets.items():
-        lines += ["", f"## {name}", "", f"![ratios of {name}]({images}/scoreboard-{name}.svg)", "", f"`{document['command']}`, commit {document['commit']}, "
-                  f"{document['gpu']}, driver {document['driver']}, torch {document['torch']}, {document['date']}."]
+        forms = sorted({form for row in document["rows"] for regime in REGIMES for form in (row.get(regime) or {}).get("baselines", {})})
+        lines += ["", f"## {name}", "", f"![ratios of {name}]({images}/scoreboard-{name}.svg)", "",
+                  f"`{document['command']}`, commit {document['commit']}, {document['gpu']}, driver {document['driver']}, torch {document['torch']}, "
+                  f"{document['date']}. Forms of PyTorch: {', '.join(forms)}."]
         found = list(losses(document["rows"]))
         if found:
             lines += ["", "Slower in a CUDA graph, with the kernels that take the most microseconds there:", "",

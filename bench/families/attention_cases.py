@@ -1,4 +1,4 @@
-"""Cases of attention (families/attention): decoding, prefill, masks and caps at sizes of published models. Queries, keys and values are bfloat16."""
+"""Cases of attention (families/attention) in bfloat16, at sizes of published models."""
 from cases import case, leaf, node
 
 HALF = "bfloat16"

@@ -1,8 +1,9 @@
 // Attention of 16-bit queries, keys and values, in FP32 without scores in memory. Behind half_mma.cuh.
 //
-// Rows are the queries of all heads that share keys: row = query * heads + head. A warp holds 16 or 32 rows. Warps of a
-// block share the tiles of keys that the block copies, either with rows of their own or each with a part of a tile's keys
-// (few rows, as in decoding). Blocks may also share the keys of a row; join() then puts their parts together.
+// Rows are the queries of all heads that share keys: row = query * heads + head. A warp holds 16 or 32
+// rows. A block copies tiles of keys, which its warps share. Each warp has different rows, or different
+// keys of a tile if there are few rows, as in decoding. Blocks may also share the keys of a row. join()
+// then puts their parts together.
 #ifndef WARPWRIGHT_ATTENTION
 #define WARPWRIGHT_ATTENTION
 
@@ -59,7 +60,7 @@ template <class C> struct Attention {
   }
 
   // @param tile, part of the rows, and of the keys
-  // @param query, key, value (int): address of a row, whose elements are neighbours, aligned to 16 bytes
+  // @param query, key, value (int): address of a row, whose elements are neighbors, aligned to 16 bytes
   // @param keep_key, keep_value (int): where to store a row that was read; not called without kKeepsKeys, kKeepsValues
   // @param window (row): what it sees; both ends grow with rows
   // @param score (row, pair, values): changes the scores of keys 2 * pair and 2 * pair + 1

@@ -1,5 +1,6 @@
-// Products of 16-bit fragments that a warp holds (mma.sync), with sums in FP32, and copies to shared memory and fragments
-// for them. Without a GPU's instructions, on the CPU backend, shuffles do the same.
+// Products of 16-bit fragments that a warp holds (mma.sync), with sums in FP32, and the copies to
+// shared memory and to fragments for them. On the CPU backend shuffles take the place of a GPU's
+// instructions.
 #ifndef WARPWRIGHT_HALF_MMA
 #define WARPWRIGHT_HALF_MMA
 
@@ -34,7 +35,7 @@ template <int kLeft> __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
 
-// Four matrices of 8 x 8. Lane l names row l % 8 of matrix l / 8, and gets two neighbours of row lane / 4 of each.
+// Four matrices of 8 x 8. Lane l names row l % 8 of matrix l / 8, and gets two neighbors of row lane / 4 of each.
 __device__ __forceinline__ void load_matrices(unsigned (&words)[4], const void *row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])

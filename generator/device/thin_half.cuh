@@ -1,7 +1,8 @@
 // A 16-bit matrix times a few 16-bit vectors on tensor cores, sums in FP32. Behind half_mma.cuh.
 //
-// The matrix is read once, from memory to registers: a block has 16 of its rows, and the warps of the block share k. Any order of k serves a sum, so a lane takes eight neighbours of k, of matrix and vectors alike, as two
-// pairs for each of two products.
+// The matrix is read once, from memory to registers. A block has 16 of its rows, and the warps of the
+// block share k. Any order of k serves a sum, so a lane takes eight neighbors of k, of matrix and
+// vectors alike, as two pairs for each of two products.
 #ifndef WARPWRIGHT_THIN_HALF
 #define WARPWRIGHT_THIN_HALF
 
@@ -23,7 +24,7 @@ template <class C> struct Product {
   }
 
   // @param block, blocks this block's number, and how many share the strips of rows
-  // @param matrix, vector (which or batch, row): address of a row, whose elements are neighbours, aligned to 16 bytes
+  // @param matrix, vector (which or batch, row): address of a row, whose elements are neighbors, aligned to 16 bytes
   // @param store (batch, row, vector, values, others): kWide rows from a multiple of kWide on, within the matrix
   template <int kWide, class Matrix, class Vector, class Store>
   static __device__ __forceinline__ void run(int block, int blocks, Matrix matrix, Vector vector, Store store) {

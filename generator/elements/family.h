@@ -77,6 +77,9 @@ struct Family {
   bool ordinary_cores = false; ///< multiplies without tensor cores
   bool short_sums = false;     ///< for convolutions that add few products
   bool keeps_layout = false;   ///< reads and writes contiguous and channels-last memory alike
+  /// Returns about the microseconds of PyTorch's operator for the anchor. Null: the library is not the first guess.
+  double (*library_estimate)(const ops::GraphIndex &, const model::Node &anchor,
+                             const DeviceFacts &) = nullptr;
   /// The anchor's first operands that are read as views of memory (memory_view.h); those behind them may be computed.
   std::size_t strided_operands = 0;
   /// Returns the `cat` nodes among those operands that the family reads as their parts, and stores where others want them.

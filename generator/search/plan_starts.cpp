@@ -3,7 +3,6 @@
 
 #include "arch/generations.h"
 #include "generator/elements/family.h"
-#include "generator/families/attention/attention.h"
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
@@ -134,8 +133,8 @@ private:
       if (node.op == op::conv)
         flops_ += ops::cost_of(index, node).flops;
       const elements::Family *family = quickest_family(index, node, facts_);
-      if (node.op == op::attention && family &&
-          families::attention::is_for_library(index, node, facts_)) {
+      if (family && family->library_estimate &&
+          family->library_estimate(index, node, facts_) < family->estimate(index, node, facts_)) {
         guess_.choices.anchors[node.name].family = elements::kLibraryFamily;
       } else if (family) {
         guess_.choices.anchors[node.name].family = family->name;

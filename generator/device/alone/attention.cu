@@ -2,7 +2,7 @@
 #include "../half_mma.cuh"
 #include "../attention.cuh"
 
-template <int kHead, int kWarps, int kAlongKeys, int kTiles> struct Config {
+template <int kHead, int kWarps, int kAlongKeys, int kTiles> struct AttentionTiles {
   static constexpr int kDepth = kHead, kWidth = kHead, kRows = 1000, kLength = 999, kRowWarps = kWarps, kKeyWarps = kAlongKeys;
   static constexpr int kRowTiles = kTiles, kKeys = 64, kStages = 2, kParts = kAlongKeys, kKeepsKeys = kAlongKeys > 1, kKeepsValues = kAlongKeys > 1;
   static constexpr bool kBFloat16 = kHead > 64;
@@ -25,11 +25,11 @@ template <class C> __device__ void attend(const unsigned short *q, const unsigne
 }
 
 __global__ void __launch_bounds__(128) prefill(const unsigned short *q, const unsigned short *k, float *result, float *partial) {
-  attend<Config<128, 4, 1, 1>>(q, k, result, partial);
+  attend<AttentionTiles<128, 4, 1, 1>>(q, k, result, partial);
 }
 __global__ void __launch_bounds__(128) decode(const unsigned short *q, const unsigned short *k, float *result, float *partial) {
-  attend<Config<72, 1, 4, 1>>(q, k, result, partial);
+  attend<AttentionTiles<72, 1, 4, 1>>(q, k, result, partial);
 }
 __global__ void __launch_bounds__(128) tall(const unsigned short *q, const unsigned short *k, float *result, float *partial) {
-  attend<Config<64, 4, 1, 2>>(q, k, result, partial);
+  attend<AttentionTiles<64, 4, 1, 2>>(q, k, result, partial);
 }

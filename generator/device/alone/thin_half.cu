@@ -2,7 +2,7 @@
 #include "../half_mma.cuh"
 #include "../thin_half.cuh"
 
-template <int kCount, int kPairs> struct Config {
+template <int kCount, int kPairs> struct ThinSizes {
   static constexpr int kRows = 1000, kVectors = kCount, kDepth = 1032, kBatches = 2, kWarps = 8, kUnroll = 2, kTwins = kPairs;
   static constexpr bool kBFloat16 = kPairs;
 };
@@ -17,8 +17,8 @@ template <class C, int kWide> __device__ void multiply(const unsigned short *a, 
 }
 
 __global__ void __launch_bounds__(256) single(const unsigned short *a, const unsigned short *b, float *c) {
-  multiply<Config<1, 0>, 1>(a, b, c);
+  multiply<ThinSizes<1, 0>, 1>(a, b, c);
 }
 __global__ void __launch_bounds__(256) twins(const unsigned short *a, const unsigned short *b, float *c) {
-  multiply<Config<32, 1>, 4>(a, b, c);
+  multiply<ThinSizes<32, 1>, 4>(a, b, c);
 }

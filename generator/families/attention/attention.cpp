@@ -1,9 +1,11 @@
-// Attention of 16-bit operands in one kernel: softmax(mask(cap(scale * q k^T))) v, with scores in registers.
+// Attention of 16-bit operands in one kernel: softmax(mask(cap(scale * q k^T))) v, with scores in
+// registers.
 //
-// Heads that share keys are rows of one group, so that keys are read once for all of them, whether a query or many. The mask is
-// any value of the graph, computed where a score needs it; keys that no row of a tile sees are not read. Few rows split
-// their keys among warps and blocks. A second kernel then joins the parts. Keys that are a `cat` of a cache and new ones are
-// read from both, and stored where others want them. Omits: float32; gradients; dropout.
+// Heads that share keys are rows of one group, so that keys are read once for all of them. The mask is
+// any value of the graph, computed where a score needs it. Keys that no row of a tile sees are not
+// read. Few rows split their keys among warps and blocks. A second kernel then joins the parts. Keys
+// that are a `cat` of a cache and new ones are read from both, and stored where others want them.
+// Omits: float32; gradients; dropout.
 #include "generator/families/attention/attention.h"
 
 #include "arch/generations.h"
@@ -407,13 +409,13 @@ double estimate(const ops::GraphIndex &graph, const model::Node &anchor,
   return problem ? attention_estimate(*problem, device) : INFINITY;
 }
 
-} // namespace
-
-bool is_for_library(const ops::GraphIndex &graph, const model::Node &anchor,
-                    const elements::DeviceFacts &device) {
+double library_estimate(const ops::GraphIndex &graph, const model::Node &anchor,
+                        const elements::DeviceFacts &device) {
   const auto problem = problem_alone(graph, anchor);
-  return problem && library_estimate(*problem, device) < attention_estimate(*problem, device);
+  return problem ? attention_of_library(*problem, device) : 0;
 }
+
+} // namespace
 
 const elements::Family kAttentionFamily{.name = "attention",
                                         .claims = claims,
@@ -422,6 +424,7 @@ const elements::Family kAttentionFamily{.name = "attention",
                                         .configurations = configurations,
                                         .lower = lower,
                                         .estimate = estimate,
+                                        .library_estimate = library_estimate,
                                         .strided_operands = 3,
                                         .cats = cats_of};
 

@@ -27,7 +27,7 @@ Result<Rows> rows_of(const elements::MemoryView &view, std::int64_t heads) {
   for (std::size_t i = 0; i + 1 < rank; ++i)
     is_aligned = is_aligned && strides[i] >= 0 && strides[i] % kUnit == 0;
   if (!is_aligned)
-    return fail(view.root + "'s rows are not neighbours that begin at multiples of 16 bytes");
+    return fail(view.root + "'s rows are not neighbors that begin at multiples of 16 bytes");
   rows.row = strides[rank - 2];
   rows.batches.assign(strides.begin(), strides.end() - 2);
   if (heads > 1) { // heads of queries: each group's follow one another
@@ -260,7 +260,7 @@ double attention_estimate(const AttentionProblem &problem, const elements::Devic
   return found.empty() ? INFINITY : found.front().us;
 }
 
-double library_estimate(const AttentionProblem &problem, const elements::DeviceFacts &device) {
+double attention_of_library(const AttentionProblem &problem, const elements::DeviceFacts &device) {
   if (problem.softcap != 0)
     return INFINITY; // it has no such kernel
   const arch::AttentionRates &rates = device.rates.attention;

@@ -1,4 +1,5 @@
-// An attention node as its kernel sees it: groups of heads that share keys, their rows and keys, and the operands' memory.
+// An attention node as its kernel sees it: groups of heads that share keys, their rows and keys, and
+// the operands' memory.
 #pragma once
 
 #include "generator/elements/family.h"
@@ -8,7 +9,7 @@
 
 namespace warpwright::families::attention {
 
-/// Rows in one memory, whose elements are neighbours and begin at multiples of 16 bytes.
+/// Rows in one memory, whose elements are neighbors and begin at multiples of 16 bytes.
 struct Rows {
   std::string buffer;             ///< of Region::inputs, or a stored `cat`
   std::int64_t offset = 0;        ///< in elements, as are the strides
@@ -54,7 +55,7 @@ std::vector<elements::Configuration> attention_configurations(const AttentionPro
 double attention_estimate(const AttentionProblem &problem, const elements::DeviceFacts &device);
 
 /// Returns about the microseconds of PyTorch's attention; infinity where it has none.
-double library_estimate(const AttentionProblem &problem, const elements::DeviceFacts &device);
+double attention_of_library(const AttentionProblem &problem, const elements::DeviceFacts &device);
 
 /// Sizes that follow from a configuration, of device/attention.cuh.
 struct Tiles {

@@ -1,8 +1,9 @@
-// Product of a 16-bit matrix with up to 16 16-bit vectors, bound by one read of the matrix; see device/thin_half.cuh.
+// Product of a 16-bit matrix with up to 16 16-bit vectors, bound by one read of the matrix; see
+// device/thin_half.cuh.
 //
-// The matrix is the right operand of a linear layer whose input has few rows, or a left operand with few columns to
-// multiply. Both operands lie along k, with rows at multiples of 16 bytes. Without tensor maps, so any GPU from compute
-// capability 8.0 on has it.
+// The matrix is the right operand of a linear layer with few rows of input, or a left operand with few
+// columns to multiply. Both operands lie along k, with rows at multiples of 16 bytes. There are no
+// tensor maps, so any GPU from compute capability 8.0 on has it.
 #include "generator/families/matmul/matmul_text.h"
 #include "generator/ops/scalar_ops.h"
 

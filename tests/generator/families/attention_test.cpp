@@ -1,4 +1,5 @@
-// Attention on the CPU device computes what the reference evaluation of the graph computes, however rows and keys are shared.
+// Attention on the CPU device computes what the reference evaluation of the graph computes, for each
+// way to share rows and keys.
 #include "generator/families/attention/attention.h"
 
 #include "generator/planning/partition.h"
