@@ -7,8 +7,8 @@ usage: bench/scoreboard.py SET=ROWS.json.xz... [--page docs/scoreboard.md] [--im
 
 The second form makes ROWS.json.xz of the files of bench/backend/run.py: {"commit", "date", "gpu",
 "driver", "torch", "command", "rows": [row...]}. The best form is the fastest one with a right
-result in the same run. A module without a right result, or without a figure, counts as 1.0. Standard
-library only.
+result in the same run. A module without a right result, or without a figure, counts as 1.0.
+Standard library only.
 """
 import argparse
 import json
@@ -77,8 +77,9 @@ def losses(rows):
 
 def page(sets, images):
     lines = ["# Scoreboard of modules", "",
-             "Each ratio is the time of PyTorch's fastest right form that was measured in the same run, divided by Warpwright's.",
-             "A module without a right result counts as 1. Hollow dots run Inductor's code, because no plan made the module faster.", "",
+             "Each ratio is the time of PyTorch's fastest right form in the same run, divided by Warpwright's.",
+             "A module without a right result counts as 1. Hollow dots run Inductor's code, because no plan made",
+             "the module faster.", "",
              "| set | modules | right | with plans | in a CUDA graph: geometric mean, median | faster / slower by over 1% | least | as called: geometric mean |",
              "|---|---|---|---|---|---|---|---|"]
     for name, document in sets.items():
@@ -89,8 +90,9 @@ def page(sets, images):
     for name, document in sets.items():
         forms = sorted({form for row in document["rows"] for regime in REGIMES for form in (row.get(regime) or {}).get("baselines", {})})
         lines += ["", f"## {name}", "", f"![ratios of {name}]({images}/scoreboard-{name}.svg)", "",
-                  f"`{document['command']}`, commit {document['commit']}, {document['gpu']}, driver {document['driver']}, torch {document['torch']}, "
-                  f"{document['date']}. Forms of PyTorch: {', '.join(forms)}."]
+                  f"    {document['command']}", "",
+                  f"Commit {document['commit']}, {document['gpu']}, driver {document['driver']}, torch {document['torch']}, {document['date']}.",
+                  f"Forms of PyTorch: {', '.join(forms)}."]
         found = list(losses(document["rows"]))
         if found:
             lines += ["", "Slower in a CUDA graph, with the kernels that take the most microseconds there:", "",

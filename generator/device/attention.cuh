@@ -1,9 +1,9 @@
 // Attention of 16-bit queries, keys and values, in FP32 without scores in memory. Behind half_mma.cuh.
 //
-// Rows are the queries of all heads that share keys: row = query * heads + head. A warp holds 16 or 32
-// rows. A block copies tiles of keys, which its warps share. Each warp has different rows, or different
-// keys of a tile if there are few rows, as in decoding. Blocks may also share the keys of a row. join()
-// then puts their parts together.
+// Rows are the queries of all heads that share keys: row = query * heads + head. A warp holds 16 or
+// 32 rows. A block copies tiles of keys, which its warps share. Each warp has different rows, or
+// different keys of a tile if there are few rows, as in decoding. Blocks may also share the keys of
+// a row. join() then puts their parts together.
 #ifndef WARPWRIGHT_ATTENTION
 #define WARPWRIGHT_ATTENTION
 
