@@ -1,4 +1,4 @@
-"""bench/scoreboard.py: what counts as 1, what is slower, and a page whose picture is SVG."""
+"""bench/scoreboard.py: what counts as 1, what is slower, and a page with an SVG picture."""
 import json
 import os
 import subprocess
