@@ -13,7 +13,6 @@ Standard library only.
 import argparse
 import json
 import lzma
-import math
 import os
 import statistics
 import sys
@@ -44,7 +43,7 @@ def name_of(row):
 
 def counts(rows, regime):
     found = [ratio_of(row, regime) for row in rows]
-    return (math.exp(statistics.fmean(math.log(one["ratio"]) for one in found)), statistics.median(one["ratio"] for one in found),
+    return (statistics.geometric_mean(one["ratio"] for one in found), statistics.median(one["ratio"] for one in found),
             sum(one["low"] > 1 + MARGIN for one in found), sum(one["high"] < 1 - MARGIN for one in found), min(one["ratio"] for one in found))
 
 
@@ -101,16 +100,14 @@ def page(sets, images):
 
 
 def keep(path, options):
-    rows = [row for source in options.sources for row in summary_rows(source)]
+    rows = []
+    for source in options.sources:
+        with open(source, encoding="utf-8") as file:
+            rows += map(json.loads, file)
     document = {"commit": options.commit, "driver": options.driver, "command": options.command, "gpu": rows[0]["gpu"], "torch": rows[0]["torch"],
                 "date": max(row["date"] for row in rows), "rows": rows}
     with lzma.open(path, "wt", encoding="utf-8", preset=9) as file:
         json.dump(document, file)
-
-
-def summary_rows(path):
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
 
 
 def main():

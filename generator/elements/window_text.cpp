@@ -47,6 +47,14 @@ Index unflatten(const std::string &text, const model::Shape &shape) {
   return index;
 }
 
+std::string strided_terms(const Index &index, const model::Shape &strides) {
+  std::string text;
+  for (std::size_t d = 0; d < index.size(); ++d)
+    if (strides[d] != 0 && index[d] != "0")
+      text += " + " + index[d] + " * " + std::to_string(strides[d]) + "ll";
+  return text;
+}
+
 std::int64_t elements_between(const model::Shape &shape, std::size_t begin, std::size_t end) {
   std::int64_t product = 1;
   for (std::size_t d = begin; d < end; ++d)

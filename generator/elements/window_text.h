@@ -18,6 +18,9 @@ std::string constants_text(const std::vector<std::pair<std::string, std::int64_t
 /// be an identifier or stand in parentheses.
 Index unflatten(const std::string &text, const model::Shape &shape);
 
+/// Returns the terms of an offset: " + a * 4ll + b * 2ll" for the indices a, b and strides 4, 2, without those that are 0.
+std::string strided_terms(const Index &index, const model::Shape &strides);
+
 /// Returns the number of elements of shape[begin..end).
 std::int64_t elements_between(const model::Shape &shape, std::size_t begin, std::size_t end);
 

@@ -73,8 +73,7 @@ public:
     const ops::GraphIndex index(guess_.graph);
     choose_for_anchors(index);
     const bool fallback = !(facts_.tf32 && (network() || flops_ > kLarge));
-    if (convolutions_ > 0 &&
-        !fallback) // most likely the fastest, and searches of large networks try few plans
+    if (convolutions_ > 0 && !fallback) // most likely the fastest, and searches of large networks try few plans
       add_channels_last(false);
     if (facts_.tf32)
       if (auto mixed = planning::mixture(index, guess_.choices.anchors,
@@ -143,7 +142,7 @@ private:
       if (const elements::Family *other = quickest_family(index, node, accurate))
         exact_.choices.anchors[node.name].family = other->name;
       // In a network the library gets the nodes that it multiplies on tensor cores; it was never faster elsewhere.
-      const bool ours = network() && family && node.op != op::attention &&
+      const bool ours = network() && family && !family->library_estimate &&
                         (node.op != op::conv || family->ordinary_cores);
       for (PlanStart *start : {&library_, &channels_last_})
         start->choices.anchors[node.name].family = ours ? family->name : elements::kLibraryFamily;
@@ -165,8 +164,7 @@ private:
 
   void add_choices_of_rewrites() {
     for (const rewrites::Rule &rule : rewrites::rules()) {
-      const bool is_choice =
-          !rule.always && rule.name != kConvolutionEpilogue; // of the library alone
+      const bool is_choice = !rule.always && rule.name != kConvolutionEpilogue; // of the library alone
       auto changed = is_choice ? rewritten_everywhere(guess_, rule.name) : std::nullopt;
       if (!changed)
         continue;
@@ -204,8 +202,8 @@ std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::strin
   }
   if (start.rewrites.size() == base.rewrites.size())
     return std::nullopt;
-  rewrites::Simplified again = rewrites::simplify(
-      start.graph, {{std::string(kAttention)}}); // kAttention would undo the rule
+  rewrites::Simplified again =
+      rewrites::simplify(start.graph, {{std::string(kAttention)}}); // kAttention would undo the rule
   start.graph = std::move(again.graph);
   start.rewrites.insert(start.rewrites.end(), again.applied.begin(), again.applied.end());
   return start;

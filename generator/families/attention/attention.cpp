@@ -245,7 +245,7 @@ private:
   static std::string place_text(const std::string &name, const std::string &row, const Rows &rows) {
     return "base_" + name + " + " + row + " * " + std::to_string(rows.row) + "ll";
   }
-  /// Number of a kept `cat` as an identifier's end.
+  /// Letter by which the parameter of a kept `cat` ends.
   std::string buffer_name(const std::string &buffer) const {
     return buffer == (problem_.k.kept ? problem_.k.kept->buffer : "") ? "k" : "v";
   }
@@ -253,16 +253,14 @@ private:
   std::string base(const std::string &name, const Rows &rows) const {
     const auto input = std::ranges::find(region_.inputs, rows.buffer);
     const bool is_read = input != region_.inputs.end();
-    std::string text =
+    const std::string text =
         std::string("  ") + (is_read ? "const Half *const base_" : "Half *const base_") + name +
         " = reinterpret_cast<" + (is_read ? "const Half *>(in" : "Half *>(kept_") +
         (is_read ? std::to_string(input - region_.inputs.begin()) : buffer_name(rows.buffer)) +
         ") + " + std::to_string(rows.offset) + "ll";
-    const elements::Index parts = elements::unflatten("batch", problem_.batch);
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (rows.batches[i] != 0 && parts[i] != "0")
-        text += " + " + parts[i] + " * " + std::to_string(rows.batches[i]) + "ll";
-    return text + ";\n";
+    return text +
+           elements::strided_terms(elements::unflatten("batch", problem_.batch), rows.batches) +
+           ";\n";
   }
 
   /// Declares query and head of a row.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace warpwright::families::attention {
 namespace {
@@ -209,8 +210,7 @@ std::vector<Guess> guesses(const AttentionProblem &problem, const elements::Devi
     const elements::Configuration one{{"row_warps", row_warps}, {"row_tiles", row_tiles},
                                       {"key_warps", key_warps}, {"keys", warp_keys * key_warps},
                                       {"stages", stages},       {"parts", parts}};
-    if (const auto tiles = tiles_of(one, problem, device);
-        tiles && std::ranges::find(result, one, &Guess::configuration) == result.end())
+    if (const auto tiles = tiles_of(one, problem, device))
       result.push_back({microseconds(problem, *tiles, device), one});
   };
   const std::int64_t row_tiles = elements::ceil_divide(problem.rows(), 16);
@@ -227,11 +227,12 @@ std::vector<Guess> guesses(const AttentionProblem &problem, const elements::Devi
                 elements::ceil_divide(row_tiles, row_warps * tiles) * problem.batches();
             const std::int64_t most = std::min<std::int64_t>(
                 elements::ceil_divide(problem.keys, warp_keys * key_warps), 64);
-            for (const std::int64_t wanted :
-                 {std::int64_t{1}, device.multiprocessors / blocks,
-                  2 * device.multiprocessors / blocks, 4 * device.multiprocessors / blocks})
-              add(row_warps, tiles, key_warps, warp_keys, stages,
-                  static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most)));
+            std::set<std::int64_t> parts{1};
+            for (const int waves : {1, 2, 4})
+              parts.insert(
+                  std::clamp<std::int64_t>(waves * device.multiprocessors / blocks, 1, most));
+            for (const std::int64_t one : parts)
+              add(row_warps, tiles, key_warps, warp_keys, stages, static_cast<int>(one));
           }
   std::ranges::stable_sort(result, {}, &Guess::us);
   return result;

@@ -78,11 +78,9 @@ std::string MatmulText::load(bool is_a, int wide) {
 
 std::string MatmulText::address(bool is_a) const {
   const PlainOperand &plain = *(is_a ? problem_.a : problem_.b).plain;
-  const elements::Index parts = elements::unflatten("batch", problem_.batch);
-  std::string base = std::to_string(plain.offset) + "ll";
-  for (std::size_t d = 0; d < parts.size(); ++d)
-    if (plain.batches[d] != 0 && parts[d] != "0")
-      base += " + " + parts[d] + " * " + std::to_string(plain.batches[d]) + "ll";
+  const std::string base =
+      std::to_string(plain.offset) + "ll" +
+      elements::strided_terms(elements::unflatten("batch", problem_.batch), plain.batches);
   const auto term = [](const std::string &name, std::int64_t stride) {
     return stride == 0 ? std::string() : " + " + name + " * " + std::to_string(stride) + "ll";
   };

@@ -58,14 +58,9 @@ bool is_readable(const MatmulOperand &operand) {
 /// Text of the address of a row.
 std::string row_text(const MatmulProblem &problem, const MatmulOperand &operand) {
   const PlainOperand &plain = *operand.plain;
-  std::string text = "reinterpret_cast<const Half *>(in" + std::to_string(plain.input) + ") + (" +
-                     std::to_string(plain.offset) + "ll + row * " + std::to_string(plain.rows) +
-                     "ll";
-  const elements::Index parts = elements::unflatten("batch", problem.batch);
-  for (std::size_t d = 0; d < parts.size(); ++d)
-    if (plain.batches[d] != 0 && parts[d] != "0")
-      text += " + " + parts[d] + " * " + std::to_string(plain.batches[d]) + "ll";
-  return text + ")";
+  return "reinterpret_cast<const Half *>(in" + std::to_string(plain.input) + ") + (" +
+         std::to_string(plain.offset) + "ll + row * " + std::to_string(plain.rows) + "ll" +
+         elements::strided_terms(elements::unflatten("batch", problem.batch), plain.batches) + ")";
 }
 
 } // namespace

@@ -116,7 +116,7 @@ TEST_CASE("masks are computed where a score needs them, in pairs of keys or alon
     GraphBuilder g;
     const Dtype dtype = Dtype::Float16;
     const std::string k = g.input("k", {3, 2, keys, 16}, dtype);
-    // What lies 20 keys back at most, and a bias.
+    // A boolean mask that hides keys at a distance of 20 and more; below, a bias that is added.
     const std::string near = g.op(
         "lt", {g.input("distance", {1, 1, 5, keys}, Dtype::Int32), g.constant(20, Dtype::Int32)});
     const std::string masked = attention(g, {g.input("q", {3, 2, 5, 16}, dtype), k, k, near});
