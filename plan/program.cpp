@@ -157,7 +157,8 @@ private:
     if (argument.map) {
       made.map = TensorMap{.dtype = program_.places[*place].dtype,
                            .box = argument.map->box,
-                           .swizzle_bytes = argument.map->swizzle_bytes};
+                           .swizzle_bytes = argument.map->swizzle_bytes,
+                           .window = argument.map->window};
       const auto take = [&](const std::vector<symbolic::Expression> &from,
                             std::vector<std::int64_t> &to) -> Result<void> {
         for (const symbolic::Expression &one : from) {

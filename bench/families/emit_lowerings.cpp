@@ -4,6 +4,7 @@
 // of the families that claim the anchor (with an argument, at most so many of each), each with source, launches, temporaries. Thread: one.
 #include "generator/families/registry.h"
 #include "support/model/graph_json.h"
+#include "support/model/json.h"
 
 #include <algorithm>
 #include <iostream>
@@ -40,9 +41,9 @@ nlohmann::json to_json(const elements::Lowering &lowering) {
       continue;
     }
     const auto &launch = std::get<model::LaunchStep>(step);
-    nlohmann::json arguments = nlohmann::json::array();
-    for (const model::Argument &argument : launch.arguments)
-      arguments.push_back(std::get<model::BufferArgument>(argument).buffer);
+    model::Plan plan;
+    plan.steps = {step};
+    const nlohmann::json arguments = model::to_json(plan)["steps"][0]["launch"]["arguments"];
     json["launches"].push_back(
         {{"kernel", launch.kernel},
          {"grid", {number(launch.grid[0]), number(launch.grid[1]), number(launch.grid[2])}},

@@ -24,7 +24,9 @@ import time
 import torch
 import torch.nn.functional as F  # noqa: F401  (cases name it)
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "matmul")]
+from gpu import TensorMap  # noqa: E402  (bench/matmul)
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16,
           "float64": torch.float64, "int64": torch.int64, "int32": torch.int32, "bool": torch.bool}
@@ -72,6 +74,14 @@ def check(status, what):
         raise RuntimeError(f"{what}: CUDA error {status}")
 
 
+def argument_of(tensor, argument):
+    """An address, or a tensor map of the memory from there on."""
+    offset = int(argument.get("offset", 0))
+    if "map" in argument:
+        return TensorMap(tensor, offset, argument["map"])
+    return ctypes.c_uint64(tensor.data_ptr() + offset * tensor.element_size())
+
+
 class Kernels:
     """The launches of one lowering, bound to tensors."""
 
@@ -90,9 +100,9 @@ class Kernels:
             check(driver.cuModuleGetFunction(ctypes.byref(function), module, launch["kernel"].encode()), "function")
             if launch["shared"] > 48 * 1024:
                 check(driver.cuFuncSetAttribute(function, 8, launch["shared"]), "shared memory")
-            addresses = [ctypes.c_uint64(buffers[name].data_ptr()) for name in launch["arguments"]]
+            addresses = [argument_of(buffers[argument["buffer"]], argument) for argument in launch["arguments"]]
             pointers = (ctypes.c_void_p * len(addresses))(
-                *[ctypes.cast(ctypes.pointer(address), ctypes.c_void_p) for address in addresses])
+                *[address.address if isinstance(address, TensorMap) else ctypes.addressof(address) for address in addresses])
             start, rest = (driver.cuLaunchCooperativeKernel, ()) if launch["cooperative"] else (driver.cuLaunchKernel, (None,))
             self.launches.append((start, rest, function, launch["grid"], launch["block"], launch["shared"], addresses, pointers))
 
@@ -214,6 +224,7 @@ def main():
         plans = {plan["name"]: plan for plan in json.load(file)}
     chosen = [entry for entry in importlib.import_module(arguments.cases).CASES if arguments.only in entry["name"] and entry["name"] in plans]
     torch.zeros(1, device="cuda")
+    torch.backends.cudnn.benchmark = True
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 4)
     compiling = {entry["name"]: [pool.submit(compile_source, configuration["source"])
                                  for configuration in plans[entry["name"]]["configurations"]] for entry in chosen}

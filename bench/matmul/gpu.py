@@ -24,10 +24,16 @@ class TensorMap:
         self.address = (ctypes.addressof(self.memory) + 63) // 64 * 64
         size, rank = tensor.element_size(), len(extents)
         swizzle = {0: 0, 32: 1, 64: 2, 128: 3}[description["swizzle_bytes"]]
-        check(driver.cuTensorMapEncodeTiled(
-            ctypes.c_void_p(self.address), self.DTYPES[tensor.dtype], rank, ctypes.c_void_p(tensor.data_ptr() + offset * size),
-            (ctypes.c_uint64 * 5)(*extents), (ctypes.c_uint64 * 5)(*(stride * size for stride in strides)),
-            (ctypes.c_uint32 * 5)(*box), (ctypes.c_uint32 * 5)(*[1] * rank), 0, swizzle, 3, 0), "a tensor map")
+        array = (ctypes.c_void_p(self.address), self.DTYPES[tensor.dtype], rank, ctypes.c_void_p(tensor.data_ptr() + offset * size),
+                 (ctypes.c_uint64 * 5)(*extents), (ctypes.c_uint64 * 5)(*(stride * size for stride in strides)))
+        window = description.get("window")
+        if window:
+            check(driver.cuTensorMapEncodeIm2col(
+                *array, (ctypes.c_int * 3)(*window["first"]), (ctypes.c_int * 3)(*window["last"]), *box,
+                (ctypes.c_uint32 * 5)(1, *window["steps"], 1), 0, swizzle, 3, 0), "a tensor map of a window")
+        else:
+            check(driver.cuTensorMapEncodeTiled(
+                *array, (ctypes.c_uint32 * 5)(*box), (ctypes.c_uint32 * 5)(*[1] * rank), 0, swizzle, 3, 0), "a tensor map")
 
 
 class Module:

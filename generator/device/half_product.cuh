@@ -1,5 +1,8 @@
 // Products of 16-bit matrices on wgmma, with sums in FP32 over all of k. One thread copies tiles of both operands into a
 // ring of stages by tensor maps; two groups of four warps multiply, either one tile together or a tile each.
+//
+// The left operand may be the windows of a convolution on channels-last images: a row is a position of the window, and k
+// runs over the channels, 64 at a time, of one tap after another. The copy engine finds the elements (im2col maps).
 #ifndef WARPWRIGHT_HALF_PRODUCT
 #define WARPWRIGHT_HALF_PRODUCT
 
@@ -35,6 +38,48 @@ __device__ __forceinline__ void copy(unsigned target, const Map &map, int fast, 
                : "memory");
 }
 
+// Copies channels of a tap, for as many positions of the window as the map says, from the position at (w, h, d) of image
+// n on.
+template <int kSpatial>
+__device__ __forceinline__ void copy_window(unsigned target, const Map &map, int channel, int w, int h, int d, int n, int tap_w,
+                                            int tap_h, int tap_d, unsigned barrier) {
+  const unsigned long long address = reinterpret_cast<unsigned long long>(&map);
+  const unsigned short offset_w = static_cast<unsigned short>(tap_w), offset_h = static_cast<unsigned short>(tap_h),
+                       offset_d = static_cast<unsigned short>(tap_d);
+  if constexpr (kSpatial == 2)
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};" ::"r"(target),
+                 "l"(address), "r"(channel), "r"(w), "r"(h), "r"(n), "r"(barrier), "h"(offset_w), "h"(offset_h)
+                 : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5, %6}], [%7], {%8, %9, %10};" ::"r"(target),
+                 "l"(address), "r"(channel), "r"(w), "r"(h), "r"(d), "r"(n), "r"(barrier), "h"(offset_w), "h"(offset_h),
+                 "h"(offset_d)
+                 : "memory");
+}
+
+// Where a tile of a convolution's positions begins.
+// @tparam C kWindow: spatial dimensions, 2 or 3; kOutW, kOutH, kOutD; kFirstW and so on: of the window's first tap at the
+//   first position; kStepW, kDilationW, kKernelW and so on; kTapChunks: stages of a tap
+template <class C> struct Positions {
+  int w, h, d, n;
+
+  __device__ __forceinline__ explicit Positions(int row) {
+    w = row % C::kOutW * C::kStepW + C::kFirstW;
+    row /= C::kOutW;
+    h = row % C::kOutH * C::kStepH + C::kFirstH;
+    row /= C::kOutH;
+    d = row % C::kOutD * C::kStepD + C::kFirstD;
+    n = row / C::kOutD;
+  }
+  __device__ __forceinline__ void load(unsigned target, const Map &map, int tap, int channel, unsigned barrier) const {
+    copy_window<C::kWindow>(target, map, channel, w, h, d, n, tap % C::kKernelW * C::kDilationW,
+                            tap / C::kKernelW % C::kKernelH * C::kDilationH,
+                            tap / C::kKernelW / C::kKernelH * C::kDilationD, barrier);
+  }
+};
+
 // An operand's panel of 64 steps of k in a stage. Along k, a row of the matrix is a row of 128 bytes. Else the panel is a
 // sequence of chunks of 64 matrix rows, in which a step of k is a row of 128 bytes.
 template <bool kAlongK> struct Panel {
@@ -67,14 +112,14 @@ template <bool kAlongK> struct Panel {
 // @tparam C kGroupM: rows of a group of warps, 64 or 128; kTileN: columns of a tile; kTogether: the groups share a tile, of 2 * kGroupM
 //   rows; kStages; Multiply: wgmma with kTileN columns; kAlongA, kAlongB: panels; kRows, kColumns, kDepth, kBatches; kInnerA, kInnerB: extents of the inner batch dimension; kInnerStepA and so on: 1, or 0
 //   where the operand is the same along that dimension; kSplits: parts of k, of kPart stages; kSwapped: values are neighbours in a column; kTwins: the right half of a tile
-//   holds the same columns of a second product
+//   holds the same columns of a second product; kWindow: 0, or see Positions: kDepth then counts whole stages of taps
 template <class C> struct Product {
   static constexpr int kTileM = C::kTogether ? C::kGroupM * kGroups : C::kGroupM;
   static constexpr int kBytesA = kTileM * 128, kBytesB = C::kTileN * 128, kStageBytes = kBytesA + kBytesB;
   static constexpr int kParts = C::kGroupM / 64, kRegisters = C::kTileN / 2;
   static constexpr int kWidth = C::kTwins ? C::kTileN / 2 : C::kTileN; // columns of the result in a tile
   static constexpr int kPiece = kWidth < 32 ? kWidth : 32;            // columns that a warp stages at once
-  static constexpr int kStagingStride = 40;                     // without bank conflicts either way
+  static constexpr int kStagingStride = 40;
   static constexpr int kStagingBytes = kGroups * 4 * 16 * kStagingStride * 4;
   using PanelA = Panel<C::kAlongA>;
   using PanelB = Panel<C::kAlongB>;
@@ -148,12 +193,19 @@ template <class C> struct Product {
       const int inner_b = here.batch % C::kInnerB * C::kInnerStepB, outer_b = here.batch / C::kInnerB * C::kOuterStepB;
       for (int chunk = 0; chunk < here.chunks; ++chunk) {
         const unsigned target = base + stage * kStageBytes, barrier = full + stage * 8;
-        const int k = (here.first_chunk + chunk) * kStepK;
+        [[maybe_unused]] const int k = (here.first_chunk + chunk) * kStepK;
         wait(empty + stage * 8, parity);
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kStageBytes)
                      : "memory");
-        PanelA::template load<kTileM>(target, map_a, here.tile_m * kTileM, k, inner_a, outer_a, barrier);
-        PanelB::template load<kWidth>(target + kBytesA, map_b, here.tile_n * kWidth, k, inner_b, outer_b, barrier);
+        if constexpr (C::kWindow > 0) {
+          const int tap = (here.first_chunk + chunk) / C::kTapChunks,
+                    channel = (here.first_chunk + chunk) % C::kTapChunks * kStepK;
+          Positions<C>(here.tile_m * kTileM).load(target, map_a, tap, channel, barrier);
+          PanelB::template load<kWidth>(target + kBytesA, map_b, here.tile_n * kWidth, channel, tap, 0, barrier);
+        } else {
+          PanelA::template load<kTileM>(target, map_a, here.tile_m * kTileM, k, inner_a, outer_a, barrier);
+          PanelB::template load<kWidth>(target + kBytesA, map_b, here.tile_n * kWidth, k, inner_b, outer_b, barrier);
+        }
         if constexpr (C::kTwins)
           PanelB::template load<kWidth>(target + kBytesA + kBytesB / 2, map_twin, here.tile_n * kWidth, k, inner_b,
                                         outer_b, barrier);
@@ -241,36 +293,41 @@ template <class C> struct Product {
     }
   }
 
+  // Place of an element in a warp's staging memory: neither neighbours in a row nor every fourth row of a column share
+  // banks.
+  static __device__ __forceinline__ int staged(int row, int column) {
+    return row * kStagingStride + (column ^ row / 4 * 8);
+  }
+
   // Puts a piece of 16 rows into the warp's staging memory.
   static __device__ __forceinline__ void stage(const float *sums, float *staging) {
     const int lane = threadIdx.x % 32;
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < kPiece / 8; ++i) {
-      float *line = staging + lane / 4 * kStagingStride + i * 8 + lane % 4 * 2;
-      *reinterpret_cast<float2 *>(line) = make_float2(sums[i * 4], sums[i * 4 + 1]);
-      *reinterpret_cast<float2 *>(line + 8 * kStagingStride) = make_float2(sums[i * 4 + 2], sums[i * 4 + 3]);
+      const int row = lane / 4, column = i * 8 + lane % 4 * 2;
+      *reinterpret_cast<float2 *>(staging + staged(row, column)) = make_float2(sums[i * 4], sums[i * 4 + 1]);
+      *reinterpret_cast<float2 *>(staging + staged(row + 8, column)) = make_float2(sums[i * 4 + 2], sums[i * 4 + 3]);
     }
     __syncwarp();
   }
 
-  // Stores 16 rows of a tile, through shared memory, so that a warp stores whole lines.
+  // Stores 16 rows of a tile, through shared memory, so that a warp stores whole lines, or whole sectors of columns.
   template <int kWideC, class Store>
   static __device__ __forceinline__ void keep(const Place &here, int first_row, const float (&sums)[kRegisters],
                                               float *staging, Store store) {
     const int lane = threadIdx.x % 32;
     constexpr int kVectors = 16 * kPiece / kWideC, kTurns = (kVectors + 31) / 32;
     const auto row_of = [&](int vector) {
-      return C::kSwapped ? vector / kPiece * kWideC : vector / (kPiece / kWideC);
+      return C::kSwapped ? vector % (16 / kWideC) * kWideC : vector / (kPiece / kWideC);
     };
     const auto column_of = [&](int vector) {
-      return C::kSwapped ? vector % kPiece : vector % (kPiece / kWideC) * kWideC;
+      return C::kSwapped ? vector / (16 / kWideC) : vector % (kPiece / kWideC) * kWideC;
     };
     const auto take = [&](int vector, float (&values)[kWideC]) {
 #pragma unroll
       for (int i = 0; i < kWideC; ++i)
-        values[i] = staging[(row_of(vector) + (C::kSwapped ? i : 0)) * kStagingStride + column_of(vector) +
-                            (C::kSwapped ? 0 : i)];
+        values[i] = staging[staged(row_of(vector) + (C::kSwapped ? i : 0), column_of(vector) + (C::kSwapped ? 0 : i))];
     };
 #pragma unroll
     for (int piece = 0; piece < kWidth / kPiece; ++piece) {

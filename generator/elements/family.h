@@ -77,6 +77,7 @@ struct Family {
   bool ordinary_cores = false; ///< multiplies without tensor cores
   bool short_sums = false;     ///< for convolutions that add few products
   bool keeps_layout = false;   ///< reads and writes contiguous and channels-last memory alike
+  bool channels_last = false;  ///< for convolutions whose images, weights and results are all channels-last
   /// Returns about the microseconds of PyTorch's operator for the anchor. Null: the library is not the first guess.
   double (*library_estimate)(const ops::GraphIndex &, const model::Node &anchor,
                              const DeviceFacts &) = nullptr;

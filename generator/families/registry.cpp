@@ -5,6 +5,7 @@
 #include "generator/families/convolution/direct_convolution.h"
 #include "generator/families/convolution/tile_convolution_family.h"
 #include "generator/families/convolution/weight_layouts.h"
+#include "generator/families/matmul/implicit_gemm.h"
 #include "generator/families/matmul/matmul.h"
 #include "generator/families/pointwise/pointwise.h"
 #include "generator/families/recurrent/recurrent.h"
@@ -30,6 +31,7 @@ std::span<const elements::Family> all() {
       convolution::kDirectConvolutionFamily,
       convolution::kConvolutionFamily,
       convolution::kTileConvolutionFamily,
+      matmul::kImplicitGemmFamily,
       convolution::kWeightLayoutsFamily,
       recurrent::kRecurrentFamily,
       scatter::kScatterFamily,

@@ -96,8 +96,12 @@ private:
 
 bool is_channels_last(const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
-  return node.op == op::conv && choice != choices.end() && choice->second.channels_last &&
-         choice->second.family == elements::kLibraryFamily && is_image(node.type().shape);
+  if (node.op != op::conv || choice == choices.end() || !is_image(node.type().shape))
+    return false;
+  if (choice->second.family == elements::kLibraryFamily)
+    return choice->second.channels_last;
+  const elements::Family *family = families::named(choice->second.family);
+  return family && family->channels_last;
 }
 
 bool keeps_order(const ops::GraphIndex &graph, const Node &node, const AnchorChoices &choices) {

@@ -8,7 +8,7 @@
 
 namespace warpwright::planning {
 
-/// Returns true where the choices give a convolution to the library, channels-last.
+/// Returns true where the choices give a convolution to the library, channels-last, or to a family that works so.
 bool is_channels_last(const model::Node &node, const AnchorChoices &choices);
 
 /// Returns true where the depthwise family computes each output channel from its input channel, in its input's order.

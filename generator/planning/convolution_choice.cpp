@@ -67,11 +67,11 @@ public:
   double operator()(const AnchorChoices &anchors) const {
     double total = 0;
     for (const Node *conv : convolutions_) {
-      const bool last = is_channels_last(*conv, anchors);
-      total += last ? library_.at(conv->name) : ours_.at(conv->name).second;
+      const bool last = is_channels_last(*conv, anchors), library = last && by_library(*conv, anchors);
+      total += library ? library_.at(conv->name) : ours_.at(conv->name).second;
       // Behind the library, nodes that a family would fuse take another pass; a reader with the other order takes one
       // more.
-      if (last && has_epilogue(*conv))
+      if (library && has_epilogue(*conv))
         total += pass_us(2 * ops::bytes_of(conv->type()), rates_);
       const Node &weight = graph_.node(conv->inputs[1]);
       if (last && !is_pointwise_kernel(weight)) // all weights by one kernel
@@ -143,7 +143,7 @@ double improve(const Estimate &estimate, AnchorChoices &anchors) {
     for (const Node *conv : estimate.convolutions()) {
       const AnchorChoice before = anchors[conv->name];
       AnchorChoice &choice = anchors[conv->name];
-      if (is_channels_last(*conv, anchors)) {
+      if (is_channels_last(*conv, anchors) && by_library(*conv, anchors)) {
         if (!estimate.ours(*conv).first)
           continue;
         choice = {std::string(estimate.ours(*conv).first->name), true, false};
@@ -181,6 +181,7 @@ double channels_last_microseconds(const ops::GraphIndex &graph, const Node &conv
   const double products = ops::cost_of(graph, conv).flops / 2;
   const double depth = products / (pixels * static_cast<double>(out[1])); // of one output
   const auto whole = [](double count, double size) { return std::ceil(count / size); };
+  const double rate = rates.products * (model::size_bytes(conv.type().dtype) == 2 ? 2 : 1);
   double least = 1e12;
   for (const Tile &tile : kTiles) {
     const double blocks = whole(pixels, tile.pixels) * whole(channels, tile.channels) * groups;
@@ -189,7 +190,7 @@ double channels_last_microseconds(const ops::GraphIndex &graph, const Node &conv
         std::clamp(facts.multiprocessors / blocks, 1.0, std::max(1.0, depth / 256));
     const double waves = whole(blocks * parts, facts.multiprocessors);
     const double a_tile =
-        tile.pixels * tile.channels * (depth / parts + 64) / (rates.products * tile.rate);
+        tile.pixels * tile.channels * (depth / parts + 64) / (rate * tile.rate);
     least = std::min(least, waves * a_tile);
   }
   const bool even = in[1] % 4 == 0 && out[1] % 4 == 0 && groups == 1;

@@ -76,6 +76,8 @@ void Partition::grow_anchors() {
     }
     draft.planned.choice.family =
         draft.planned.family ? std::string(draft.planned.family->name) : elements::kLibraryFamily;
+    draft.planned.choice.channels_last =
+        draft.planned.family ? draft.planned.family->channels_last : draft.planned.choice.channels_last;
     draft.planned.region.anchor = anchor.name;
     draft.members.insert(anchor.name);
     for (const Node *user : users(anchor.name))

@@ -14,7 +14,7 @@ namespace warpwright::planning {
 struct AnchorChoice {
   std::string family; ///< empty: the best guess; "aten": by the library
   bool fuse = true;   ///< false: nothing before or behind it
-  /// For convolutions by the library: channels-last memory.
+  /// For convolutions by the library: channels-last memory. As applied also for families that work so.
   bool channels_last = false;
   /// For products: the region also computes another product of the same left operand and the same shape that only its
   /// epilogue reads, as the gate of a gated layer.

@@ -76,7 +76,8 @@ bool is_tf32(const elements::Configuration &configuration) {
 
 bool uses_tf32(const planning::BuiltPlan &built) {
   return std::ranges::any_of(built.regions, [](const planning::BuiltRegion &region) {
-    return is_tf32(region.configuration) || region.planned.choice.channels_last;
+    return is_tf32(region.configuration) ||
+           (region.planned.choice.channels_last && !region.planned.family);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
+#include "generator/planning/channels_last_values.h"
 #include "generator/planning/convolution_choice.h"
 #include "generator/planning/layouts.h"
 #include "generator/rewrites/rewrite.h"
@@ -106,6 +107,12 @@ private:
            model::size_bytes(node.type().dtype) == 2;
   }
 
+  bool has_channels_last_family() const {
+    return std::ranges::any_of(guess_.graph.nodes, [&](const Node &node) {
+      return planning::is_channels_last(node, guess_.choices.anchors);
+    });
+  }
+
   void add(PlanStart start, bool fallback) {
     start.fallback = fallback;
     starts_.push_back(std::move(start));
@@ -164,7 +171,9 @@ private:
 
   void add_choices_of_rewrites() {
     for (const rewrites::Rule &rule : rewrites::rules()) {
-      const bool is_choice = !rule.always && rule.name != kConvolutionEpilogue; // of the library alone
+      // Factors in the weights are for convolutions that lay out their weights anyway.
+      const bool folds = rule.name == kConvolutionEpilogue;
+      const bool is_choice = !rule.always && (!folds || has_channels_last_family());
       auto changed = is_choice ? rewritten_everywhere(guess_, rule.name) : std::nullopt;
       if (!changed)
         continue;
@@ -172,7 +181,9 @@ private:
       for (const Node &node : changed->graph.nodes)
         if (const elements::Family *family = quickest_family(after, node, facts_))
           changed->choices.anchors[node.name].family = family->name;
-      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow ||
+      if (folds)
+        changed->name = "folded"; // the library's start has the rule's name
+      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow || folds ||
                          (rule.name == kPhases && !short_sums_);
       add(std::move(*changed), !start);
     }

@@ -11,8 +11,8 @@
 namespace warpwright::search {
 
 struct PlanStart : GraphState {
-  /// "mixture", "ours", "library", "channels_last", "exact", "plain", "alone", or the name of the
-  /// rule that was applied everywhere.
+  /// "mixture", "ours", "library", "channels_last", "folded", "exact", "plain", "alone", or the name of
+  /// the rule that was applied everywhere.
   std::string_view name;
   bool fallback = false; ///< tried only if nothing else is right or left
 };

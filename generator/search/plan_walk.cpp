@@ -284,7 +284,8 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
   for (const std::string &other : others)
     if (other != now.family && !is_decided(group, kFamily))
       steps.push_back(choice_of(group, "family(" + region + ",name=" + other + ")",
-                                {other, fuses, false}, kFamily));
+                                {other, fuses, now.channels_last && other == elements::kLibraryFamily},
+                                kFamily));
   const bool fused = std::ranges::any_of(group.regions, [](const planning::BuiltRegion *alike) {
     return alike->planned.region.nodes.size() > 1;
   });

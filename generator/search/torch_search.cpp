@@ -202,7 +202,9 @@ struct DescentPolicy::State {
         // A family with a higher estimate is less likely to be faster.
         const double time = estimate_of(index, anchor, other);
         const double likely = least > 0 && time > 0 ? std::min(1.0, least / time) : 1.0;
-        with({other, true, false}, (ops::is_product(anchor) ? 1.0 : 0.2) * likely);
+        // The library's takes over the layout, else all nodes around would be written anew.
+        with({other, true, now.channels_last && other == elements::kLibraryFamily},
+             (ops::is_product(anchor) ? 1.0 : 0.2) * likely);
       }
     with({now.family, !now.fuse, now.channels_last}, 0.25);
     if (now.twin)

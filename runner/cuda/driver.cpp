@@ -22,6 +22,9 @@ Result<Driver> Driver::load() {
   driver.cuTensorMapEncodeTiled =
       driver.library.find<std::remove_pointer_t<decltype(driver.cuTensorMapEncodeTiled)>>(
           "cuTensorMapEncodeTiled");
+  driver.cuTensorMapEncodeIm2col =
+      driver.library.find<std::remove_pointer_t<decltype(driver.cuTensorMapEncodeIm2col)>>(
+          "cuTensorMapEncodeIm2col");
   driver.cuFuncGetParamInfo =
       driver.library.find<Status(CUfunction, std::size_t, std::size_t *, std::size_t *)>(
           "cuFuncGetParamInfo");

@@ -138,6 +138,12 @@ struct Driver {
                                    const std::uint64_t *extents, const std::uint64_t *strides_bytes,
                                    const std::uint32_t *box, const std::uint32_t *element_strides,
                                    int interleave, int swizzle, int l2_promotion, int fill) = nullptr;
+  Status (*cuTensorMapEncodeIm2col)(void *map, int dtype, std::uint32_t rank, void *address,
+                                    const std::uint64_t *extents, const std::uint64_t *strides_bytes,
+                                    const int *lower_corner, const int *upper_corner,
+                                    std::uint32_t channels, std::uint32_t pixels,
+                                    const std::uint32_t *element_strides, int interleave, int swizzle,
+                                    int l2_promotion, int fill) = nullptr;
   /// Available from CUDA 12.4 on; null before.
   Status (*cuFuncGetParamInfo)(CUfunction, std::size_t, std::size_t *, std::size_t *) = nullptr;
 

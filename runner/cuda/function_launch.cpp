@@ -23,20 +23,28 @@ Status encode(const Driver &driver, const ArgumentValue &argument, EncodedMap &e
   constexpr int kNoInterleave = 0, kPromote256 = 3, kFillZeros = 0;
   constexpr std::size_t kMostDimensions = 5;
   const plan::TensorMap &map = *argument.map;
-  if (!driver.cuTensorMapEncodeTiled || map.driver_dtype() < 0)
+  if (!driver.cuTensorMapEncodeTiled || !driver.cuTensorMapEncodeIm2col || map.driver_dtype() < 0)
     return kNotSupported;
   std::array<std::uint64_t, kMostDimensions> extents{}, strides{};
-  std::array<std::uint32_t, kMostDimensions> box{}, ones{};
+  std::array<std::uint32_t, kMostDimensions> box{}, steps{};
   std::ranges::copy(map.extents, extents.begin());
   std::ranges::copy(map.strides_bytes(), strides.begin());
   std::ranges::copy(map.box, box.begin());
-  ones.fill(1);
+  steps.fill(1);
   void *address = nullptr;
   std::memcpy(&address, argument.bytes.data(), sizeof address);
-  return driver.cuTensorMapEncodeTiled(
-      &encoded, map.driver_dtype(), static_cast<std::uint32_t>(map.extents.size()), address,
-      extents.data(), strides.data(), box.data(), ones.data(), kNoInterleave, map.driver_swizzle(),
-      kPromote256, kFillZeros);
+  const auto rank = static_cast<std::uint32_t>(map.extents.size());
+  if (!map.window)
+    return driver.cuTensorMapEncodeTiled(&encoded, map.driver_dtype(), rank, address, extents.data(),
+                                         strides.data(), box.data(), steps.data(), kNoInterleave,
+                                         map.driver_swizzle(), kPromote256, kFillZeros);
+  const std::vector<int> first(map.window->first.begin(), map.window->first.end()),
+      last(map.window->last.begin(), map.window->last.end());
+  std::ranges::copy(map.window->steps, steps.begin() + 1); // of the channels 1
+  return driver.cuTensorMapEncodeIm2col(&encoded, map.driver_dtype(), rank, address, extents.data(),
+                                        strides.data(), first.data(), last.data(), box[0], box[1],
+                                        steps.data(), kNoInterleave, map.driver_swizzle(),
+                                        kPromote256, kFillZeros);
 }
 
 DeviceResult<void> ask_for_shared(const Driver &driver, CUdevice device, CUfunction function,

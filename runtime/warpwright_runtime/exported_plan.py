@@ -242,8 +242,9 @@ class ExportedPlan:
 
     def executor(self, driver, functions):
         groups = [[self.launch(driver, functions, step) for step in group] for group in self.groups]
-        addresses = [driver.address(name) for name in ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuMemsetD8Async", "cuCtxSetCurrent",
-                                                            "cuTensorMapEncodeTiled", "cuLaunchKernelEx")]
+        names = ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuMemsetD8Async", "cuCtxSetCurrent",
+                 "cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col", "cuLaunchKernelEx")
+        addresses = [driver.address(name) for name in names]
         return self.extension.executor((groups, len(self.place), *addresses, driver.context()))
 
     def launch(self, driver, functions, step):

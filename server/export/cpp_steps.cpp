@@ -175,7 +175,11 @@ private:
     if (const auto &map = argument.map)
       return "tensor_map(" + address + ", " + std::to_string(map->driver_dtype()) + ", " +
              list(map->extents) + ", " + list(map->strides_bytes()) + ", " + list(map->box) + ", " +
-             std::to_string(map->driver_swizzle()) + ")";
+             std::to_string(map->driver_swizzle()) +
+             (map->window ? ", " + list(map->window->first) + ", " + list(map->window->last) + ", " +
+                                list(map->window->steps)
+                          : "") +
+             ")";
     return address;
   }
   /// Plans of modules pass no structs (support/model/check_plan.cpp).

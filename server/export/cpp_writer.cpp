@@ -87,18 +87,25 @@ std::vector<at::Tensor> with_state(std::vector<at::Tensor> inputs,
 
 /// Text of a variant whose kernels read tiles by tensor maps.
 constexpr const char *kTensorMap = R"(
-/// Tiles of an array in memory, as the bulk copy engine reads them.
+/// Tiles of an array in memory, or of a window's positions on it, as the bulk copy engine reads them.
 struct TensorMap {
   alignas(64) unsigned char bytes[128];
 };
 
 TensorMap tensor_map(void *address, int dtype, at::IntArrayRef extents, at::IntArrayRef strides_bytes, at::IntArrayRef box,
-                     int swizzle) {
+                     int swizzle, at::IntArrayRef first = {}, at::IntArrayRef last = {}, at::IntArrayRef window_steps = {}) {
   TensorMap map;
-  const std::vector<uint32_t> narrow(box.begin(), box.end()), ones(box.size(), 1);
+  const std::vector<uint32_t> narrow(box.begin(), box.end());
+  std::vector<uint32_t> steps(extents.size(), 1);
+  std::copy(window_steps.begin(), window_steps.end(), steps.begin() + 1);
+  const std::vector<int> lower(first.begin(), first.end()), upper(last.begin(), last.end());
+  const auto rank = static_cast<uint32_t>(extents.size());
   const Toolkit &toolkit = launcher().toolkit;
-  TORCH_CHECK(toolkit.call(toolkit.driver, "cuTensorMapEncodeTiled", &map, dtype, static_cast<uint32_t>(box.size()), address,
-                           extents.data(), strides_bytes.data(), narrow.data(), ones.data(), 0, swizzle, 3, 0),
+  TORCH_CHECK(first.empty() ? toolkit.call(toolkit.driver, "cuTensorMapEncodeTiled", &map, dtype, rank, address, extents.data(),
+                                           strides_bytes.data(), narrow.data(), steps.data(), 0, swizzle, 3, 0)
+                            : toolkit.call(toolkit.driver, "cuTensorMapEncodeIm2col", &map, dtype, rank, address, extents.data(),
+                                           strides_bytes.data(), lower.data(), upper.data(), narrow[0], narrow[1], steps.data(),
+                                           0, swizzle, 3, 0),
               "the driver makes no tensor map");
   return map;
 }

@@ -102,7 +102,11 @@ private:
     if (const auto &map = argument.map)
       return "(\"map\", " + place + ", (" + std::to_string(map->driver_dtype()) + ", " +
              python_list(map->extents) + ", " + python_list(map->strides_bytes()) + ", " + python_list(map->box) + ", " +
-             std::to_string(map->driver_swizzle()) + "))";
+             std::to_string(map->driver_swizzle()) +
+             (map->window ? ", " + python_list(map->window->first) + ", " + python_list(map->window->last) + ", " +
+                                python_list(map->window->steps)
+                          : "") +
+             "))";
     return "(\"buffer\", " + place + ")";
   }
 

@@ -216,9 +216,12 @@ private:
                          const std::string &where) {
     const TensorMap &map = *argument.map;
     const auto bytes = static_cast<std::int64_t>(size_bytes(dtypes_.at(argument.buffer)));
-    if (map.extents.size() != map.box.size() || map.strides.size() + 1 != map.box.size())
+    if (map.strides.size() + 1 != map.extents.size() ||
+        (!map.window && map.extents.size() != map.box.size()))
       return fail(where + ": extents and box need as many numbers, strides one less",
                   "Omit the innermost stride, which is 1");
+    if (map.window)
+      TRY(check_window(map, where + ".window"));
     if (map.swizzle_bytes > 0 && map.box.front() * bytes > map.swizzle_bytes)
       return fail(where + ".box: a row of " + std::to_string(map.box.front() * bytes) +
                       " bytes is wider than the swizzle",
@@ -226,6 +229,9 @@ private:
     if (offset * bytes % kMapAlignment != 0 || map.box.front() * bytes % kMapAlignment != 0)
       return fail(where + ": it begins, or its rows end, at no multiple of 16 bytes",
                   "Copy such operands by the threads");
+    constexpr std::int64_t kMostRows = 256;
+    if (!map.window && std::ranges::max(map.box) > kMostRows)
+      return fail(where + ".box: a tile has more than 256 elements along a dimension", "Take several tiles");
     std::int64_t last = 0;
     for (std::size_t i = 0; i < map.extents.size(); ++i) {
       const auto extent =
@@ -243,6 +249,28 @@ private:
       return fail(where + ": its last element lies " + std::to_string(last - room + 1) +
                       " elements behind the buffer " + argument.buffer,
                   "Let extents and strides describe the buffer");
+    return {};
+  }
+
+  /// Whether the driver can encode the window (CUDA driver API, cuTensorMapEncodeIm2col). Elements outside of the
+  /// extents are not read, so that no window leaves the buffer.
+  static Result<void> check_window(const TensorMap &map, const std::string &where) {
+    constexpr std::int64_t kMostSteps = 8, kMostChannels = 256;
+    const MapWindow &window = *map.window;
+    const std::size_t spatial = window.steps.size();
+    if (spatial < 1 || spatial > 3 || map.extents.size() != spatial + 2 || map.box.size() != 2 ||
+        window.first.size() != spatial || window.last.size() != spatial)
+      return fail(where + ": one to three spatial dimensions need two extents more, and a box of two numbers",
+                  "Give the extents of channels, columns, rows and images, and a box of channels and positions");
+    const std::int64_t reach = spatial == 1 ? 1 << 15 : spatial == 2 ? 1 << 7 : 1 << 4;
+    for (std::size_t i = 0; i < spatial; ++i)
+      if (window.first[i] < -reach || window.first[i] >= reach || window.last[i] < -reach ||
+          window.last[i] >= reach || window.steps[i] < 1 || window.steps[i] > kMostSteps)
+        return fail(where + ": a corner or a step is out of range",
+                    "Let corners be from " + std::to_string(-reach) + " to " + std::to_string(reach - 1) +
+                        ", and steps from 1 to 8");
+    if (map.box.front() > kMostChannels)
+      return fail(where + ": a tile has more than 256 channels", "Take several tiles");
     return {};
   }
 

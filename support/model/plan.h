@@ -18,14 +18,25 @@
 
 namespace warpwright::model {
 
+/// Positions of a convolution's window on an image, which tiles of an im2col map enumerate: the column is the fastest,
+/// then the row, the depth and the image. One number a spatial dimension, columns first. CUDA driver API,
+/// cuTensorMapEncodeIm2col.
+struct MapWindow {
+  std::vector<std::int64_t> first; ///< first position of the window's first tap, the negative padding
+  std::vector<std::int64_t> last;  ///< last position, relative to the image's last element
+  std::vector<std::int64_t> steps; ///< from position to position, 1 to 8 elements
+  bool operator==(const MapWindow &) const = default;
+};
 /// A buffer as the bulk copy engine reads it: tiles of an array of one to five dimensions, the
 /// innermost first, in the buffer's dtype. Elements outside the extents read as zero. CUDA driver API,
 /// cuTensorMapEncodeTiled.
 struct TensorMap {
   std::vector<symbolic::Expression> extents; ///< elements
   std::vector<symbolic::Expression> strides; ///< elements, of all dimensions but the innermost
-  std::vector<std::int64_t> box;             ///< extents of a tile, 1 to 256 elements each
+  /// Extents of a tile, 1 to 256 elements each. With a window: channels, and positions of the window, up to 1024.
+  std::vector<std::int64_t> box;
   int swizzle_bytes = 0; ///< 0, 32, 64 or 128: rows of a tile in shared memory whose 16-byte parts are permuted
+  std::optional<MapWindow> window = std::nullopt; ///< the array is images of channels, columns, rows (, depths)
   bool operator==(const TensorMap &) const = default;
 };
 /// Kernel argument: a pointer into a buffer; with a map, a CUtensorMap of the memory from there on.

@@ -47,11 +47,15 @@ json argument_json(const Argument &argument) {
   }
   if (const auto *buffer = std::get_if<BufferArgument>(&argument)) {
     json document = {{"buffer", buffer->buffer}, {"offset", buffer->offset.text()}};
-    if (const auto &map = buffer->map)
+    if (const auto &map = buffer->map) {
       document["map"] = {{"extents", texts_of(map->extents)},
                          {"strides", texts_of(map->strides)},
                          {"box", map->box},
                          {"swizzle_bytes", map->swizzle_bytes}};
+      if (const auto &window = map->window)
+        document["map"]["window"] = {
+            {"first", window->first}, {"last", window->last}, {"steps", window->steps}};
+    }
     return document;
   }
   if (const auto *scalar = std::get_if<ScalarArgument>(&argument))
@@ -74,6 +78,10 @@ Result<TensorMap> map_from(const json &document, const std::string &where) {
   TensorMap map{.box = document.at("box"), .swizzle_bytes = document.value("swizzle_bytes", 0)};
   map.extents = TRY(expressions(document, "extents", where));
   map.strides = TRY(expressions(document, "strides", where));
+  if (document.contains("window")) {
+    const json &window = document["window"];
+    map.window = MapWindow{window.at("first"), window.at("last"), window.at("steps")};
+  }
   return map;
 }
 

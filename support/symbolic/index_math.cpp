@@ -249,7 +249,7 @@ IndexForm IndexMath::modulo(const IndexForm &a, std::int64_t divisor) {
 }
 
 void IndexMath::recombine(IndexForm &form) {
-  // k * (X % c) + k * c * (X / c) is k * X.
+  // k * (X % c) + k * c * (X / c) is k * X, and k * (X % c) + k * c * (X / c % d) is k * (X % (c * d)).
   for (bool changed = true; changed;) {
     changed = false;
     const std::map<int, std::int64_t> terms = form.terms;
@@ -259,6 +259,18 @@ void IndexMath::recombine(IndexForm &form) {
       const IndexForm operand = atoms_[number].operand;
       const std::int64_t divisor = atoms_[number].divisor;
       const IndexForm quotient = divide(operand, divisor);
+      const auto next = std::ranges::find_if(terms, [&](const auto &term) {
+        const Atom &atom = atoms_[term.first];
+        return atom.kind == Kind::Remainder && atom.operand == quotient && term.second == coefficient * divisor;
+      });
+      if (next != terms.end()) {
+        const std::int64_t outer = atoms_[next->first].divisor;
+        form.terms.erase(number);
+        form.terms.erase(next->first);
+        form = add(form, scale(modulo(operand, divisor * outer), coefficient));
+        changed = true;
+        break;
+      }
       const bool present =
           !quotient.terms.empty() && std::ranges::all_of(quotient.terms, [&](const auto &term) {
             const auto found = terms.find(term.first);

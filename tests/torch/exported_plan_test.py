@@ -32,6 +32,9 @@ TOGETHER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7
 FILL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p)
 ENCODE = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64, *[ctypes.POINTER(ctypes.c_uint64)] * 2,
                            *[ctypes.POINTER(ctypes.c_uint32)] * 2, *[ctypes.c_int] * 4)
+ENCODE_WINDOW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64,
+                                  *[ctypes.POINTER(ctypes.c_uint64)] * 2, *[ctypes.POINTER(ctypes.c_int)] * 2, *[ctypes.c_uint32] * 2,
+                                  ctypes.POINTER(ctypes.c_uint32), *[ctypes.c_int] * 4)
 SET_CONTEXT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 
@@ -57,6 +60,7 @@ class FakeDriver:
         self.multiprocessors, self.maps, self.overlapped = 132, [], 0
         self.callbacks = {"cuLaunchKernel": LAUNCH(self.launch), "cuLaunchCooperativeKernel": TOGETHER(self.launch_together),
                           "cuMemsetD8Async": FILL(self.fill), "cuTensorMapEncodeTiled": ENCODE(self.encode),
+                          "cuTensorMapEncodeIm2col": ENCODE_WINDOW(self.encode_window),
                           "cuLaunchKernelEx": CONFIGURED(self.launch_configured),
                           "cuCtxSetCurrent": SET_CONTEXT(lambda context: 0)}
 
@@ -84,6 +88,14 @@ class FakeDriver:
         ctypes.memset(target, 0, 128)
         ctypes.cast(target, ctypes.POINTER(ctypes.c_uint64))[0] = address
         return 0
+
+    def encode_window(self, target, dtype, rank, address, extents, strides, first, last, channels, positions, steps,
+                      interleave, swizzle, promotion, fill):
+        window = (first[:rank - 2], last[:rank - 2])
+        status = self.encode(target, dtype, rank, address, extents, strides, [channels, positions], steps, interleave,
+                             swizzle, promotion, fill)
+        self.maps[-1] += window
+        return status
 
     def fill(self, address, byte, size, stream):
         ctypes.memset(address, byte, size)
@@ -345,6 +357,13 @@ class Calls(unittest.TestCase):
             other = self.x.clone() + 1
             self.assertTrue(torch.equal(one(other), other * 0.5 + torch.arange(8.0)))
         self.assertEqual(len(driver.maps), 2)
+
+    def test_a_map_of_a_window(self):
+        description = (7, [8, 5, 5, 1], [32, 160, 800], [8, 64], 3, [-1, -1], [-1, 0], [2, 1])
+        arguments = [("map", "x", 0, description), *PLAN["steps"][0][5][1:]]
+        model, _, driver = make(steps=[("launch", "k", (1, 1, 1), (32, 1, 1), 0, arguments)])
+        self.check(model(), driver, self.x, 1)
+        self.assertEqual(driver.maps, [(7, [8, 5, 5, 1], [32, 160, 800], [8, 64], [1, 2, 1, 1], 3, [-1, -1], [-1, 0])])
 
     def test_scratch_memory_fills_and_operators(self):
         driver = FakeDriver({"k": add_scaled})

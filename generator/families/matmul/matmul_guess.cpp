@@ -6,6 +6,7 @@
 #include "generator/families/matmul/matmul_guess.h"
 #include "arch/generations.h"
 
+#include "generator/families/matmul/implicit_gemm.h"
 #include "generator/families/matmul/matmul_text.h"
 
 #include <algorithm>
@@ -28,7 +29,14 @@ struct Model {
   bool is_wide_type() const { return problem.type == "double" || problem.type == "long long"; }
   double elements(double rows, double columns) const { return rows * columns * problem.batches(); }
   double bytes() const {
-    return 4 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns) +
+    // The second-level cache holds what the window's positions share.
+    const double left = problem.window ? static_cast<double>(problem.window->shape.batch *
+                                                             problem.window->shape.channels_in() *
+                                                             model::elements_of({problem.window->shape.in[0],
+                                                                                 problem.window->shape.in[1],
+                                                                                 problem.window->shape.in[2]}))
+                                       : elements(problem.rows, problem.depth);
+    return 4 * (left + elements(problem.depth, problem.columns) +
                 elements(problem.rows, problem.columns));
   }
   double tiles(int tile_m, int tile_n) const {
@@ -190,17 +198,18 @@ struct Model {
   /// sum; what is computed behind it takes its time on ordinary cores.
   void half() {
     for (const int group_m : {64, 128})
-      for (int n = 64; n <= 256 * 64 / group_m; n += 32)
+      for (int n = problem.window && problem.columns <= 32 ? 32 : 64; n <= 256 * 64 / group_m; n += 32)
         for (const int together : {1, 0})
           half(group_m, n, together, 0);
     for (const int n : {16, 32, 64})
-      if (problem.rows <= 64 && !problem.twin_b)
+      if (problem.rows <= 64 && !problem.twin_b && !problem.window)
         half(64, n, 1, 1);
   }
 
   void half(int group_m, int n, int together, int swapped) {
     const int columns = problem.twin_b ? n / 2 : n; // of the result
-    if (columns % ((swapped ? problem.a : problem.b).along_k ? 32 : 64) != 0 && columns >= 32)
+    const bool along_k = problem.window || (swapped ? problem.a : problem.b).along_k;
+    if (columns % (along_k ? 32 : 64) != 0 && columns >= 32)
       return; // the right operand comes in chunks of so many columns
     const int m = together ? 2 * group_m : group_m;
     const int stages =
@@ -209,7 +218,10 @@ struct Model {
     const double blocks = swapped ? tiles(n, m) : tiles(m, columns);
     const int most_splits = problem.twin_b ? 1 : static_cast<int>(problem.depth / 512) + 1;
     for (const int splits : splits_for(blocks, 1, most_splits)) {
-      const double chunks = std::ceil(static_cast<double>(problem.depth) / 64 / splits);
+      const double steps =
+          problem.window ? static_cast<double>(problem.window->shape.taps() * stages_of_tap(*problem.window))
+                         : std::ceil(static_cast<double>(problem.depth) / 64);
+      const double chunks = std::ceil(steps / splits);
       const double used = std::min<double>(device.multiprocessors, blocks * splits);
       const double multiply = m * 64.0 * std::max(n, 64) / 2048 / rates.half_cycles;
       const double copy = half_stage_bytes(m, n) * used / rates.tile_bytes;
@@ -283,17 +295,18 @@ struct Model {
 
 } // namespace
 
-std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &problem,
-                                                           const elements::DeviceFacts &device,
-                                                           std::size_t most) {
+namespace {
+
+/// Guesses of all algorithms that can compute the problem, the fastest first.
+std::vector<Guess> guesses_of(const MatmulProblem &problem, const elements::DeviceFacts &device) {
   Model model{problem, device, device.rates.matmul, {}};
-  const bool thin_half = device.has_tensor_cores() && is_thin_half(problem);
-  if (!problem.twin_b) {
+  const bool thin_half = device.has_tensor_cores() && !problem.window && is_thin_half(problem);
+  if (!problem.twin_b && !problem.window) {
     model.simt();
     if (!thin_half)
       model.rows();
   }
-  if (problem.type == "float" && !problem.twin_b) {
+  if (problem.type == "float" && !problem.twin_b && !problem.window) {
     if (problem.dtype == model::Dtype::Float32 && device.has_tensor_cores())
       model.split_tf32();
     if (device.tensor_cores == arch::TensorCores::Wgmma)
@@ -310,12 +323,24 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
     model.thin_half();
   }
   std::ranges::sort(model.guesses, {}, &Guess::us);
+  return std::move(model.guesses);
+}
+
+} // namespace
+
+double matmul_microseconds(const MatmulProblem &problem, const elements::DeviceFacts &device) {
+  return guesses_of(problem, device).front().us;
+}
+
+std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &problem,
+                                                           const elements::DeviceFacts &device,
+                                                           std::size_t most) {
   std::vector<elements::Configuration> result;
   std::map<int, std::size_t> listed;
   // The list includes some of each algorithm, so that a search can correct the model.
-  for (const Guess &guess : model.guesses) {
+  for (const Guess &guess : guesses_of(problem, device)) {
     std::size_t &count = listed[guess.configuration.at("algorithm")];
-    if (result.size() < most && count < (most + 1) / 2) {
+    if (result.size() < most && count < (problem.window ? most : (most + 1) / 2)) {
       result.push_back(guess.configuration);
       ++count;
     }

@@ -11,4 +11,7 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
                                                            const elements::DeviceFacts &device,
                                                            std::size_t most = 12);
 
+/// Microseconds that the first of them takes by estimate.
+double matmul_microseconds(const MatmulProblem &problem, const elements::DeviceFacts &device);
+
 } // namespace warpwright::families::matmul

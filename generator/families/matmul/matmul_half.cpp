@@ -4,6 +4,7 @@
 // want multiples of 16 bytes between rows. `swapped` exchanges the operands, so that a left operand of few rows fills
 // the instruction's columns and a right operand of many columns its 64 rows.
 #include "arch/generations.h"
+#include "generator/families/matmul/implicit_gemm.h"
 #include "generator/families/matmul/matmul_text.h"
 #include "generator/families/matmul/wgmma_text.h"
 #include "generator/ops/scalar_ops.h"
@@ -24,6 +25,7 @@ constexpr std::string_view kKernel = R"cuda(
 struct @PREFIX@_product {
   using Multiply = @PREFIX@_wgmma;
   static constexpr int @SIZES@;
+  static constexpr int @WINDOW@;
 };
 __device__ __forceinline__ void @PREFIX@_body(const int block, const int blocks, @BODY_PARAMETERS@) {
   warpwright_half::Product<@PREFIX@_product>::run<@WIDE@>(block, blocks, map_a, map_b, @MAP_TWIN@,
@@ -131,6 +133,8 @@ bool sums_well(const MatmulProblem &problem) {
 }
 
 bool can_map(const MatmulProblem &problem) {
+  if (problem.window)
+    return true;
   return sums_well(problem) && mapped(problem, problem.a, problem.rows, kStepK) &&
          mapped(problem, problem.b, problem.columns, kStepK) &&
          problem.a.plain->dtype == problem.b.plain->dtype &&
@@ -139,17 +143,45 @@ bool can_map(const MatmulProblem &problem) {
                               problem.twin_b->along_k == problem.b.along_k));
 }
 
+namespace {
+
+/// Both operands, and the second product's, as the copy engine reads them.
+struct Operands {
+  Mapped a, b;
+  std::optional<Mapped> twin;
+};
+
+/// @param a, b operands in the order of the instruction @param tile_m, width rows of their tiles
+Result<Operands> matrices(const elements::Region &region, const MatmulProblem &problem,
+                          const MatmulOperand &a, const MatmulOperand &b, std::int64_t rows,
+                          std::int64_t columns, int tile_m, int width) {
+  const auto of_region = [&](const MatmulOperand &operand, std::int64_t extent,
+                             int box) -> Result<Mapped> {
+    Mapped map = TRY(mapped(problem, operand, extent, box));
+    map.argument.buffer = region.inputs[static_cast<std::size_t>(operand.plain->input)];
+    return map;
+  };
+  Operands operands{TRY(of_region(a, rows, tile_m)), TRY(of_region(b, columns, width)), {}};
+  if (problem.twin_b)
+    operands.twin = TRY(of_region(*problem.twin_b, columns, width));
+  return operands;
+}
+
+} // namespace
+
 Result<elements::Lowering>
 lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
                   const MatmulProblem &problem, const elements::Configuration &configuration,
                   const elements::DeviceFacts &device, const std::string &prefix) {
   if (device.tensor_cores != arch::TensorCores::Wgmma)
     return fail("16-bit products by tensor maps need the tensor cores of compute capability 9.0");
-  if (!problem.a.plain || !problem.b.plain)
+  if (!problem.window && (!problem.a.plain || !problem.b.plain))
     return fail("an operand is computed, and the copy engine reads memory as it is");
-  if (problem.type != "float" || problem.a.plain->dtype != problem.b.plain->dtype)
+  if (problem.type != "float" ||
+      (!problem.window && problem.a.plain->dtype != problem.b.plain->dtype))
     return fail("products by tensor maps are of two float16 or two bfloat16 operands in memory");
-  const bool bfloat16 = problem.a.plain->dtype == model::Dtype::BFloat16;
+  const bool bfloat16 =
+      (problem.window ? problem.dtype : problem.a.plain->dtype) == model::Dtype::BFloat16;
   auto settings = elements::settings_of(configuration, {{"group_m", 64, 128},
                                                         {"tile_n", 16, 256},
                                                         {"together", 0, 1},
@@ -172,31 +204,37 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
       (!b.along_k && width % 64 != 0) || shared > device.shared_bytes_block)
     return fail("a tile of " + std::to_string(tile_m) + " x " + std::to_string(tile_n) + " in " +
                 std::to_string(stages) + " stages does not fit");
-  auto map_a = TRY(mapped(problem, a, rows, tile_m));
-  auto map_b = TRY(mapped(problem, b, columns, width));
   if (twins && (swapped || at["splits"] > 1 || problem.twin_b->along_k != b.along_k))
     return fail("two products are not swapped, nor split, and their right operands lie alike");
-  std::optional<Mapped> map_twin;
-  if (twins) {
-    map_twin = TRY(mapped(problem, *problem.twin_b, columns, width));
-    map_twin->argument.buffer =
-        region.inputs[static_cast<std::size_t>(problem.twin_b->plain->input)];
+  if (problem.window && swapped)
+    return fail("the positions of a window are the product's rows");
+  Operands maps;
+  if (problem.window) {
+    maps.a.argument = TRY(image_map(index, region, *problem.window, tile_m));
+    maps.b.argument = TRY(filter_map(index, region, *problem.window, width));
+  } else {
+    maps = TRY(matrices(region, problem, a, b, rows, columns, tile_m, width));
   }
-  map_a.argument.buffer = region.inputs[static_cast<std::size_t>(a.plain->input)];
-  map_b.argument.buffer = region.inputs[static_cast<std::size_t>(b.plain->input)];
   const std::string fill =
       fill_text(index, region, problem, swapped ? width : tile_m, swapped ? tile_m : width);
 
   MatmulText text(index, region, problem);
-  const int wide = text.store_wide();
+  const bool down = text.stores_down() && at["splits"] == 1;
+  const int wide = down ? 4 : text.store_wide();
   std::vector<std::string> twin_lanes;
   for (int i = 0; i < wide; ++i)
     twin_lanes.push_back("others[" + std::to_string(i) + "]");
   if (twins)
     text.writer().bind(problem.twin, twin_lanes);
-  const std::int64_t chunks = elements::ceil_divide(problem.depth, kStepK);
+  const std::int64_t chunks = problem.window
+                                  ? problem.window->shape.taps() * stages_of_tap(*problem.window)
+                                  : elements::ceil_divide(problem.depth, kStepK);
+  std::vector<std::pair<std::string, std::int64_t>> window{{"kWindow", 0}};
+  if (problem.window)
+    window = window_constants(*problem.window);
   const std::int64_t part = elements::ceil_divide(chunks, at["splits"]);
   const int splits = static_cast<int>(elements::ceil_divide(chunks, part));
+  const std::int64_t depth = problem.window ? chunks * kStepK : problem.depth;
   SplitProduct product(text, prefix, splits);
   product.lowering.source +=
       kDevice + wgmma_text(prefix + "_wgmma", tile_n, bfloat16, a.along_k, b.along_k) +
@@ -206,29 +244,30 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
                                                         {"kTileN", tile_n},
                                                         {"kTogether", together},
                                                         {"kStages", stages},
-                                                        {"kSwapped", swapped},
+                                                        {"kSwapped", swapped || down},
                                                         {"kTwins", twins},
                                                         {"kAlongA", a.along_k},
                                                         {"kAlongB", b.along_k},
                                                         {"kRows", rows},
                                                         {"kColumns", columns},
-                                                        {"kDepth", problem.depth},
+                                                        {"kDepth", depth},
                                                         {"kBatches", problem.batches()},
                                                         {"kSplits", splits},
                                                         {"kPart", part},
-                                                        {"kInnerA", map_a.inner},
-                                                        {"kInnerStepA", map_a.inner_step},
-                                                        {"kOuterStepA", map_a.outer_step},
-                                                        {"kInnerB", map_b.inner},
-                                                        {"kInnerStepB", map_b.inner_step},
-                                                        {"kOuterStepB", map_b.outer_step}})},
+                                                        {"kInnerA", maps.a.inner},
+                                                        {"kInnerStepA", maps.a.inner_step},
+                                                        {"kOuterStepA", maps.a.outer_step},
+                                                        {"kInnerB", maps.b.inner},
+                                                        {"kInnerStepB", maps.b.inner_step},
+                                                        {"kOuterStepB", maps.b.outer_step}})},
+                    {"WINDOW", elements::constants_text(window)},
                     {"BODY_PARAMETERS", product.parameters(map_parameters(kMapReference, twins))},
                     {"MAP_TWIN", twins ? "map_twin" : "map_b"},
                     {"TILES", swapped ? "tile_n, const int tile_m" : "tile_m, const int tile_n"},
                     {"FILL", fill},
                     {"PLACE", swapped ? "column, const int row" : "row, const int column"},
                     {"WIDE", std::to_string(wide)},
-                    {"STORE", text.store_body(wide, splits)}});
+                    {"STORE", text.store_body(wide, splits, down)}});
   const std::string parameters = product.parameters(map_parameters(kMapParameter, twins));
   elements::KernelBody body{prefix + "_body", elements::parameters_in(parameters), {}};
   body.kernel_text =
@@ -240,16 +279,16 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
   const std::int64_t items = elements::ceil_divide(rows, tile_m) *
                              elements::ceil_divide(columns, width) * splits * problem.batches();
   const std::int64_t blocks = std::min<std::int64_t>(items, device.multiprocessors);
-  std::vector<model::BufferArgument> maps{map_a.argument, map_b.argument};
+  std::vector<model::BufferArgument> mapped_memory{maps.a.argument, maps.b.argument};
   if (twins)
-    maps.push_back(map_twin->argument);
+    mapped_memory.push_back(maps.twin->argument);
   std::vector<std::string> mapped_buffers;
-  for (const model::BufferArgument &map : maps)
+  for (const model::BufferArgument &map : mapped_memory)
     mapped_buffers.push_back(map.buffer);
   product.add_multiply(blocks, kThreads, shared, mapped_buffers);
   auto &arguments = std::get<model::LaunchStep>(product.lowering.steps.back()).arguments;
   const std::size_t first = text.writer().arguments().size();
-  std::ranges::copy(maps, arguments.begin() + static_cast<std::ptrdiff_t>(first));
+  std::ranges::copy(mapped_memory, arguments.begin() + static_cast<std::ptrdiff_t>(first));
   return product.finish();
 }
 

@@ -273,6 +273,11 @@ elements::Index MatmulProblem::b_index(const std::string &batch_text, const std:
 
 elements::Index MatmulProblem::result_index(const std::string &batch_text, const std::string &row,
                                             const std::string &column) const {
+  if (window) {
+    elements::Index place = elements::unflatten(row, row_dims);
+    place.insert(place.begin() + 1, column);
+    return place;
+  }
   elements::Index index =
       joins_batches ? elements::Index{batch_text} : elements::unflatten(batch_text, batch);
   if (row_dims.size() > 1)
@@ -282,6 +287,20 @@ elements::Index MatmulProblem::result_index(const std::string &batch_text, const
     index.push_back(row);
   index.push_back(column);
   return index;
+}
+
+int epilogue_cost(const ops::GraphIndex &index, const elements::Region &region) {
+  int cost = 0;
+  std::set<std::string> behind{region.anchor};
+  for (const std::string &name : region.nodes) {
+    const model::Node &follower = index.node(name);
+    if (std::ranges::any_of(follower.inputs,
+                            [&](const auto &input) { return behind.contains(input); })) {
+      behind.insert(name);
+      cost += ops::recompute_cost(follower);
+    }
+  }
+  return cost;
 }
 
 Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region) {
@@ -329,15 +348,7 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
                          problem.a_shape.size() - 2, folded);
   problem.b = operand_of(index, region, problem, b, problem.b_shape.size() - 2,
                          problem.b_shape.size() - 1, false);
-  std::set<std::string> behind{region.anchor};
-  for (const std::string &name : region.nodes) {
-    const model::Node &follower = index.node(name);
-    if (std::ranges::any_of(follower.inputs,
-                            [&](const auto &input) { return behind.contains(input); })) {
-      behind.insert(name);
-      problem.epilogue_cost += ops::recompute_cost(follower);
-    }
-  }
+  problem.epilogue_cost = epilogue_cost(index, region);
   for (const std::string &name : region.nodes)
     if (const model::Node &other = index.node(name);
         other.op == op::matmul && name != region.anchor && !problem.joins_batches) {

@@ -6,6 +6,7 @@
 // (behind permute, expand, slice, and reshapes without a copy) that async copies can address.
 #pragma once
 
+#include "generator/elements/convolution_shape.h"
 #include "generator/elements/family.h"
 
 #include <optional>
@@ -33,6 +34,13 @@ struct MatmulOperand {
   std::optional<PlainOperand> plain; ///< float32 or 16-bit memory, with nothing to compute but a wider copy
 };
 
+/// The left operand of a convolution of channels-last images: a row holds what the window covers at one position, the
+/// channels of one tap after those of another.
+struct WindowOperand {
+  elements::ConvolutionShape shape;
+  std::string image, filter; ///< values of (N, C, spatial...) and (outputs, C, spatial...)
+};
+
 struct MatmulProblem {
   std::int64_t rows = 1, columns = 1, depth = 1;
   model::Shape batch;    ///< batch dimensions of the result that are not rows
@@ -43,6 +51,7 @@ struct MatmulProblem {
   /// The right operand of a second product that the region computes with the same left operand; `twin` is its node.
   std::optional<MatmulOperand> twin_b;
   std::string twin;
+  std::optional<WindowOperand> window; ///< in place of `a` and `b`; rows are positions of the window
   int epilogue_cost = 0; ///< of an element behind the product, in units of ops::recompute_cost()
   model::Dtype dtype = model::Dtype::Float32; ///< of the result
   std::string type;                           ///< C++ type of the computation
@@ -61,6 +70,9 @@ struct MatmulProblem {
 
 /// Common stride of several dimensions taken as one; nullopt if there is none.
 std::optional<std::int64_t> merged(const model::Shape &sizes, const model::Shape &strides);
+
+/// Cost of an element behind the anchor, in units of ops::recompute_cost().
+int epilogue_cost(const ops::GraphIndex &index, const elements::Region &region);
 
 /// Errors: the node is not a matmul of two operands with at least two dimensions, or has no elements.
 Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region);

@@ -92,10 +92,17 @@ std::string MatmulText::address(bool is_a) const {
 }
 
 int MatmulText::store_wide() const {
-  return problem_.columns % 4 == 0 && writer_.store_width() >= 4 ? 4 : 1;
+  const int width = problem_.window ? writer_.store_width(1) : writer_.store_width();
+  return problem_.columns % 4 == 0 && width >= 4 ? 4 : 1;
 }
 
-std::string MatmulText::store_body(int wide, int splits) {
+bool MatmulText::stores_down() const {
+  // Four neighbors lie in one image.
+  return problem_.window && store_wide() == 1 && problem_.rows / problem_.row_dims[0] % 4 == 0 &&
+         writer_.flat_width() >= 4;
+}
+
+std::string MatmulText::store_body(int wide, int splits, bool down) {
   if (splits > 1)
     return "    warpwright_tiles::keep(partial, " +
            arguments_text({problem_.batches(), problem_.rows, problem_.columns}) +
@@ -103,10 +110,11 @@ std::string MatmulText::store_body(int wide, int splits) {
   std::vector<elements::Index> lanes;
   std::vector<std::string> elements;
   for (int i = 0; i < wide; ++i) {
-    lanes.push_back(problem_.result_index("batch", "row", lane("column", wide, i)));
+    lanes.push_back(down ? problem_.result_index("batch", lane("row", wide, i), "column")
+                         : problem_.result_index("batch", "row", lane("column", wide, i)));
     elements.push_back("values[" + std::to_string(i) + "]");
   }
-  return group("column", wide) + writer_.store(lanes, elements);
+  return group(down ? "row" : "column", wide) + writer_.store(lanes, elements);
 }
 
 std::string MatmulText::store(int wide, int splits) {

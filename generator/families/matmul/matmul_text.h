@@ -34,13 +34,17 @@ public:
   int load_wide(bool is_a) const;
   /// Address of a plain operand's element: "const auto address_a = [&](int row, int k) { return in0 + ...; };".
   std::string address(bool is_a) const;
-  /// Statements of store(), with `batch`, `split`, `row`, `column` and `values` in scope.
-  std::string store_body(int wide, int splits);
+  /// Statements of store(), with `batch`, `split`, `row`, `column` and `values` in scope. @param down values are neighbors
+  /// in a column
+  std::string store_body(int wide, int splits, bool down = false);
   /// "const auto store = [&](int row, int column, const float (&values)[4]) { ... };", with `batch` and `split` in
   /// scope. If `splits` is more than 1, it stores into `partial[split][batch][row][column]`.
   std::string store(int wide, int splits);
   /// Neighbors of a row that store() can take at once: 4 or 1.
   int store_wide() const;
+  /// True where neighbors in a column are stored at once, but not those in a row: positions of a window whose channels do
+  /// not lie last in memory.
+  bool stores_down() const;
 
   elements::ElementWriter &writer() { return writer_; }
   const MatmulProblem &problem() const { return problem_; }

@@ -10,27 +10,35 @@
 
 namespace warpwright {
 
-/// Tiles of an array, and the CUtensorMap of them at the last call's address (CUDA driver API,
-/// cuTensorMapEncodeTiled).
+/// Tiles of an array, or of a window's positions on it, and the CUtensorMap of them at the last
+/// call's address (CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col).
 struct alignas(64) TensorMap {
   using Encode = int (*)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
                          const uint32_t *, const uint32_t *, int, int, int, int);
+  using EncodeWindow = int (*)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
+                               const int *, const int *, uint32_t, uint32_t, const uint32_t *, int,
+                               int, int, int);
   unsigned char encoded[128] = {};
   uint64_t address = 0; ///< of `encoded`
   int dtype = 0, swizzle = 0;
   uint32_t rank = 0, box[5] = {};
   uint64_t extents[5] = {}, strides[5] = {}; ///< strides in bytes, without the innermost
+  bool has_window = false;
+  int first[3] = {}, last[3] = {}; ///< corners of the window's positions, columns first
+  uint32_t steps[5] = {1, 1, 1, 1, 1};
 
-  int move_to(Encode encode, uint64_t to) {
-    constexpr uint32_t kOnes[5] = {1, 1, 1, 1, 1};
+  int move_to(Encode encode, EncodeWindow encode_window, uint64_t to) {
     constexpr int kNoInterleave = 0, kPromote256 = 3, kFillZeros = 0, kNotSupported = 801;
     if (to == address)
       return 0;
-    if (!encode)
+    if (!encode || !encode_window)
       return kNotSupported;
     address = to;
-    return encode(encoded, dtype, rank, reinterpret_cast<void *>(to), extents, strides, box, kOnes,
-                  kNoInterleave, swizzle, kPromote256, kFillZeros);
+    void *const memory = reinterpret_cast<void *>(to);
+    return has_window ? encode_window(encoded, dtype, rank, memory, extents, strides, first, last, box[0],
+                                      box[1], steps, kNoInterleave, swizzle, kPromote256, kFillZeros)
+                      : encode(encoded, dtype, rank, memory, extents, strides, box, steps,
+                               kNoInterleave, swizzle, kPromote256, kFillZeros);
   }
 };
 
@@ -82,6 +90,7 @@ struct Executor {
   Fill fill = nullptr;
   SetContext set_context = nullptr;
   TensorMap::Encode encode_map = nullptr; ///< null: the driver has no tensor maps
+  TensorMap::EncodeWindow encode_window = nullptr;
   void *context = nullptr; ///< context of the kernels' device
   size_t places = 0;
   std::deque<std::vector<Launch>> groups;
@@ -95,7 +104,7 @@ inline int start_launch(const Executor &executor, Launch &launch, const uint64_t
     const uint64_t address = addresses[patch.place] + patch.offset;
     if (patch.map >= 0) {
       TensorMap &map = launch.maps[static_cast<size_t>(patch.map)];
-      if (const int status = map.move_to(executor.encode_map, address))
+      if (const int status = map.move_to(executor.encode_map, executor.encode_window, address))
         return status;
       launch.pointers[patch.argument] = map.encoded;
       continue;
@@ -136,7 +145,7 @@ inline int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *ad
 }
 
 /// @param description (CUtensorMapDataType, extents, strides in bytes without the innermost, box,
-///        CUtensorMapSwizzle)
+///        CUtensorMapSwizzle), with a window also its first and last positions and its steps
 inline TensorMap map_of(PyObject *description) {
   TensorMap map;
   map.dtype = static_cast<int>(integer_at(description, 0));
@@ -148,6 +157,15 @@ inline TensorMap map_of(PyObject *description) {
   std::copy(extents.begin(), extents.end(), map.extents);
   std::copy(strides.begin(), strides.end(), map.strides);
   std::copy(box.begin(), box.end(), map.box);
+  map.has_window = length(description) > 5;
+  if (map.has_window) {
+    const std::vector<int64_t> first = integers(item(description, 5).get()),
+                               last = integers(item(description, 6).get()),
+                               steps = integers(item(description, 7).get());
+    std::copy(first.begin(), first.end(), map.first);
+    std::copy(last.begin(), last.end(), map.last);
+    std::copy(steps.begin(), steps.end(), map.steps + 1); // of the channels 1
+  }
   return map;
 }
 

@@ -58,7 +58,8 @@ PyObject *make(PyObject *, PyObject *description) {
 }
 
 /// executor(([[launches of a group]], places, cuLaunchKernel, cuLaunchCooperativeKernel,
-/// cuMemsetD8Async, cuCtxSetCurrent, cuTensorMapEncodeTiled or 0, cuLaunchKernelEx or 0, context)):
+/// cuMemsetD8Async, cuCtxSetCurrent, cuTensorMapEncodeTiled or 0, cuTensorMapEncodeIm2col or 0,
+/// cuLaunchKernelEx or 0, context)):
 /// a handle, which lives as long as the process.
 PyObject *executor(PyObject *, PyObject *description) {
   return guarded([&] {
@@ -79,9 +80,11 @@ PyObject *executor(PyObject *, PyObject *description) {
     made->fill = reinterpret_cast<Executor::Fill>(integer_at(description, 4));
     made->set_context = reinterpret_cast<Executor::SetContext>(integer_at(description, 5));
     made->encode_map = reinterpret_cast<TensorMap::Encode>(integer_at(description, 6));
+    made->encode_window =
+        reinterpret_cast<TensorMap::EncodeWindow>(integer_at(description, 7));
     made->launch_configured =
-        reinterpret_cast<Executor::LaunchConfigured>(integer_at(description, 7));
-    made->context = reinterpret_cast<void *>(integer_at(description, 8));
+        reinterpret_cast<Executor::LaunchConfigured>(integer_at(description, 8));
+    made->context = reinterpret_cast<void *>(integer_at(description, 9));
     return PyLong_FromLongLong(reinterpret_cast<int64_t>(made.release()));
   });
 }

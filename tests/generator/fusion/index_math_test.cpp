@@ -23,6 +23,8 @@ TEST_CASE("A quotient and its remainder come together again") {
   CHECK(simplified("i / 64 * 64 + i % 64", 4096) == "i");
   CHECK(simplified("i / 12 * 12 + i / 4 % 3 * 4 + i % 4", 4096) == "i");
   CHECK(simplified("(4 * i + 1) / 63 * 63 + (4 * i + 1) % 63", 4096) == "(i * 4 + 1)");
+  CHECK(simplified("i / 6 % 6 * 6 + i % 6", 36, 4096) == "(i % 36)");
+  CHECK(simplified("(4 * i + 1) / 6 % 6 * 6 + (4 * i + 1) % 6", 36, 4096) == "((i % 9) * 4 + 1)");
 }
 
 TEST_CASE("Ranges make divisions vanish") {
