@@ -30,7 +30,7 @@ struct Gpu {
   TensorCores tensor_cores{};
   bool inline_ptx = true; ///< false on the CPU backend, as are all features that need PTX
   bool clusters = false;  ///< clusters of blocks that read each other's shared memory
-  bool vector_atomics = false; ///< additions of 2 or 4 floats in global memory at once
+  bool vector_atomics = false; ///< additions of up to 16 bytes in global memory at once
   bool overlapped_launches = false; ///< programmatic dependent launches: a kernel begins while the one before it ends
   bool gangs = false;     ///< groups of resident blocks that wait for each other were tested here
   Rates rates;

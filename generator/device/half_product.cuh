@@ -1,8 +1,8 @@
-// Products of 16-bit matrices on wgmma, with sums in FP32 over all of k. One thread copies tiles of both operands into a
+// Products of 16-bit or TF32 matrices on wgmma, with sums in FP32 over all of k. One thread copies tiles of both operands into a
 // ring of stages by tensor maps; two groups of four warps multiply, either one tile together or a tile each.
 //
 // The left operand may be the windows of a convolution on channels-last images: a row is a position of the window, and k
-// runs over the channels, 64 at a time, of one tap after another. The copy engine finds the elements (im2col maps).
+// runs over the channels, a stage at a time, of one tap after another. The copy engine finds the elements (im2col maps).
 #ifndef WARPWRIGHT_HALF_PRODUCT
 #define WARPWRIGHT_HALF_PRODUCT
 
@@ -12,7 +12,6 @@ struct alignas(64) Map { // a CUtensorMap
   unsigned char bytes[128];
 };
 
-constexpr int kStepK = 64;  // of a stage: the 128 bytes of a swizzled row
 constexpr int kGroups = 2;  // of four warps that multiply
 constexpr int kThreads = (kGroups + 1) * 128;
 
@@ -80,8 +79,8 @@ template <class C> struct Positions {
   }
 };
 
-// An operand's panel of 64 steps of k in a stage. Along k, a row of the matrix is a row of 128 bytes. Else the panel is a
-// sequence of chunks of 64 matrix rows, in which a step of k is a row of 128 bytes.
+// An operand's panel of a stage: 64 steps of k of 16 bits, or 32 of TF32. Along k, a row of the matrix is a row of 128
+// bytes. Else the panel is a sequence of chunks of 64 matrix rows, in which a step of k is a row of 128 bytes.
 template <bool kAlongK> struct Panel {
   static constexpr int kChunkBytes = 64 * 128;
 
@@ -97,29 +96,31 @@ template <bool kAlongK> struct Panel {
     }
   }
 
-  // The descriptor by which wgmma reads 16 steps of k from `step` on (PTX ISA, "matrix descriptor"): the bytes between
-  // chunks of rows and between groups of eight 128-byte rows, in units of 16, and the 128-byte swizzle.
-  static __device__ __forceinline__ unsigned long long descriptor(unsigned panel, int step) {
+  // The descriptor by which wgmma reads a quarter of the stage's steps of k (PTX ISA, "matrix descriptor"): the bytes
+  // between chunks of rows and between groups of eight 128-byte rows, in units of 16, and the 128-byte swizzle.
+  static __device__ __forceinline__ unsigned long long descriptor(unsigned panel, int quarter) {
     constexpr unsigned long long kBetweenChunks = kAlongK ? 1 : kChunkBytes / 16;
     constexpr unsigned long long kLayout = kBetweenChunks << 16 | 64ull << 32 | 1ull << 62;
-    const unsigned address = panel + step * (kAlongK ? 2 : 128);
+    const unsigned address = panel + quarter * (kAlongK ? 32 : 2048);
     return (static_cast<unsigned long long>(address & 0x3ffff) >> 4) | kLayout;
   }
   // Address of the rows from `row` on, a multiple of 64.
   static __device__ __forceinline__ unsigned rows_from(unsigned panel, int row) { return panel + row * 128; }
 };
 
-// @tparam C kGroupM: rows of a group of warps, 64 or 128; kTileN: columns of a tile; kTogether: the groups share a tile, of 2 * kGroupM
-//   rows; kStages; Multiply: wgmma with kTileN columns; kAlongA, kAlongB: panels; kRows, kColumns, kDepth, kBatches; kInnerA, kInnerB: extents of the inner batch dimension; kInnerStepA and so on: 1, or 0
-//   where the operand is the same along that dimension; kSplits: parts of k, of kPart stages; kSwapped: values are neighbours in a column; kTwins: the right half of a tile
-//   holds the same columns of a second product; kWindow: 0, or see Positions: kDepth then counts whole stages of taps
+// @tparam C kGroupM: rows of a group of warps, 64 or 128; kTileN: columns of a tile; kTogether: the groups share a
+//   tile, of 2 * kGroupM rows; kStages; kStepK: of a stage; Multiply: wgmma with kTileN columns; kAlongA, kAlongB: panels; kRows,
+//   kColumns, kDepth, kBatches; kInnerA, kInnerB: extents of the inner batch dimension; kInnerStepA and so on: 1, or 0
+//   where the operand is the same along that dimension; kPiece: columns that a warp stores at once; kSplits: parts of
+//   k, of kPart stages; kSwapped: values are neighbours in a column; kTwins: the right half of a tile holds the same
+//   columns of a second product; kWindow: 0, or see Positions: kDepth then counts whole stages of taps
 template <class C> struct Product {
   static constexpr int kTileM = C::kTogether ? C::kGroupM * kGroups : C::kGroupM;
   static constexpr int kBytesA = kTileM * 128, kBytesB = C::kTileN * 128, kStageBytes = kBytesA + kBytesB;
   static constexpr int kParts = C::kGroupM / 64, kRegisters = C::kTileN / 2;
   static constexpr int kWidth = C::kTwins ? C::kTileN / 2 : C::kTileN; // columns of the result in a tile
-  static constexpr int kPiece = kWidth < 32 ? kWidth : 32;            // columns that a warp stages at once
-  static constexpr int kStagingStride = 40;
+  static constexpr int kPiece = C::kPiece;                             // columns that a warp stages at once
+  static constexpr int kStagingStride = (kPiece < 32 ? 32 : kPiece) + 8;
   static constexpr int kStagingBytes = kGroups * 4 * 16 * kStagingStride * 4;
   using PanelA = Panel<C::kAlongA>;
   using PanelB = Panel<C::kAlongB>;
@@ -139,11 +140,11 @@ template <class C> struct Product {
   template <class Narrow> static __device__ __forceinline__ Place place(int number, Narrow narrow) {
     const warpwright_tiles::Item item = warpwright_tiles::item_of(tiles_m(), tiles_n(), C::kSplits, 1, number);
     Place here{item.tile_m, item.tile_n, item.split, item.batch, 0, 0};
-    int first_k = item.split * C::kPart * kStepK, last_k = first_k + C::kPart * kStepK;
+    int first_k = item.split * C::kPart * C::kStepK, last_k = first_k + C::kPart * C::kStepK;
     last_k = last_k < C::kDepth ? last_k : C::kDepth;
     narrow(here.tile_m, here.tile_n, first_k, last_k);
-    here.first_chunk = first_k / kStepK;
-    here.chunks = last_k > first_k ? (last_k + kStepK - 1) / kStepK - here.first_chunk : 0;
+    here.first_chunk = first_k / C::kStepK;
+    here.chunks = last_k > first_k ? (last_k + C::kStepK - 1) / C::kStepK - here.first_chunk : 0;
     return here;
   }
 
@@ -193,13 +194,13 @@ template <class C> struct Product {
       const int inner_b = here.batch % C::kInnerB * C::kInnerStepB, outer_b = here.batch / C::kInnerB * C::kOuterStepB;
       for (int chunk = 0; chunk < here.chunks; ++chunk) {
         const unsigned target = base + stage * kStageBytes, barrier = full + stage * 8;
-        [[maybe_unused]] const int k = (here.first_chunk + chunk) * kStepK;
+        [[maybe_unused]] const int k = (here.first_chunk + chunk) * C::kStepK;
         wait(empty + stage * 8, parity);
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kStageBytes)
                      : "memory");
         if constexpr (C::kWindow > 0) {
           const int tap = (here.first_chunk + chunk) / C::kTapChunks,
-                    channel = (here.first_chunk + chunk) % C::kTapChunks * kStepK;
+                    channel = (here.first_chunk + chunk) % C::kTapChunks * C::kStepK;
           Positions<C>(here.tile_m * kTileM).load(target, map_a, tap, channel, barrier);
           PanelB::template load<kWidth>(target + kBytesA, map_b, here.tile_n * kWidth, channel, tap, 0, barrier);
         } else {
@@ -264,11 +265,11 @@ template <class C> struct Product {
         for (int part = 0; part < kParts; ++part)
           C::Multiply::begin(sums[part]);
 #pragma unroll
-        for (int step = 0; step < kStepK; step += 16)
+        for (int quarter = 0; quarter < 4; ++quarter)
 #pragma unroll
           for (int part = 0; part < kParts; ++part)
-            C::Multiply::add(sums[part], PanelA::descriptor(PanelA::rows_from(panel_a, part * 64), step),
-                             PanelB::descriptor(panel_b, step));
+            C::Multiply::add(sums[part], PanelA::descriptor(PanelA::rows_from(panel_a, part * 64), quarter),
+                             PanelB::descriptor(panel_b, quarter));
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
         if (chunk > 0) {
           asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -340,16 +341,25 @@ template <class C> struct Product {
             take(lane + turn * 32, others[turn]);
       }
       stage(sums + piece * kPiece / 2, staging);
-#pragma unroll
-      for (int turn = 0; turn < kTurns; ++turn) {
+      const int piece_row = here.tile_m * kTileM + first_row, piece_column = here.tile_n * kWidth + piece * kPiece;
+      const auto keep_vector = [&](int turn) {
         const int vector = lane + turn * 32;
-        const int row = here.tile_m * kTileM + first_row + row_of(vector);
-        const int column = here.tile_n * kWidth + piece * kPiece + column_of(vector);
         float values[kWideC];
-        if (vector < kVectors && row < C::kRows && column < C::kColumns) {
-          take(vector, values);
-          store(here.batch, here.split, row, column, values, others[C::kTwins ? turn : 0]);
-        }
+        take(vector, values);
+        store(here.batch, here.split, piece_row + row_of(vector), piece_column + column_of(vector), values,
+              others[C::kTwins ? turn : 0]);
+      };
+      // Without conditions, the compiler loads all that a piece's elements are combined with before it stores the first.
+      if (kVectors % 32 == 0 && piece_row + 16 <= C::kRows && piece_column + kPiece <= C::kColumns) {
+#pragma unroll
+        for (int turn = 0; turn < kTurns; ++turn)
+          keep_vector(turn);
+      } else {
+#pragma unroll
+        for (int turn = 0; turn < kTurns; ++turn)
+          if (const int vector = lane + turn * 32; vector < kVectors && piece_row + row_of(vector) < C::kRows &&
+                                                   piece_column + column_of(vector) < C::kColumns)
+            keep_vector(turn);
       }
     }
   }

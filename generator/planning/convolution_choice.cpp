@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace warpwright::planning {
 namespace {
@@ -30,18 +31,37 @@ double pass_us(double bytes, const arch::LibraryRates &rates) {
   return rates.launch_us + bytes / rates.bytes;
 }
 
-/// Returns the quickest family for a convolution, and microseconds: a large number where no family has an estimate.
-std::pair<const elements::Family *, double> quickest(const ops::GraphIndex &graph, const Node &conv,
-                                                     const elements::DeviceFacts &facts) {
-  const elements::Family *best = nullptr;
+/// Returns about the microseconds of a convolution by cuDNN, channels-last on tensor cores, on an H100 or H200.
+double channels_last_microseconds(const ops::GraphIndex &graph, const Node &conv,
+                                  const elements::DeviceFacts &facts) {
+  const arch::LibraryRates &rates = facts.rates.library;
+  struct Tile {
+    double pixels, channels, rate;
+  };
+  static constexpr Tile kTiles[] = {{128, 128, 1}, {128, 64, 0.9}, {64, 64, 0.7}, {64, 32, 0.45}};
+  const model::Shape &in = graph.node(conv.inputs[0]).type().shape, &out = conv.type().shape;
+  const auto groups = static_cast<double>(ops::integer_attribute(conv, "groups", 1));
+  const double channels = static_cast<double>(out[1]) / groups,
+               pixels = static_cast<double>(model::elements_of(out)) / static_cast<double>(out[1]);
+  const double products = ops::cost_of(graph, conv).flops / 2;
+  const double depth = products / (pixels * static_cast<double>(out[1])); // of one output
+  const auto whole = [](double count, double size) { return std::ceil(count / size); };
+  const double rate = rates.products * (model::size_bytes(conv.type().dtype) == 2 ? 2 : 1);
   double least = 1e12;
-  for (const elements::Family *family : claiming_families(graph, conv))
-    if (family->estimate)
-      if (const double time = family->estimate(graph, conv, facts); time < least) {
-        best = family;
-        least = time;
-      }
-  return {best, least};
+  for (const Tile &tile : kTiles) {
+    const double blocks = whole(pixels, tile.pixels) * whole(channels, tile.channels) * groups;
+    // Few blocks share long sums.
+    const double parts =
+        std::clamp(facts.multiprocessors / blocks, 1.0, std::max(1.0, depth / 256));
+    const double waves = whole(blocks * parts, facts.multiprocessors);
+    const double a_tile =
+        tile.pixels * tile.channels * (depth / parts + 64) / (rate * tile.rate);
+    least = std::min(least, waves * a_tile);
+  }
+  const bool even = in[1] % 4 == 0 && out[1] % 4 == 0 && groups == 1;
+  const double bytes =
+      ops::bytes_of(graph.node(conv.inputs[0]).type()) + ops::bytes_of(conv.type());
+  return rates.call_us + std::max(least, bytes / rates.bytes) * (even ? 1 : rates.uneven);
 }
 
 class Estimate {
@@ -51,24 +71,33 @@ public:
     for (const Node &node : graph.graph().nodes)
       if (node.op == op::conv) {
         convolutions_.push_back(&node);
-        auto ours = quickest(graph, node, facts);
-        if (ours.first && !ours.first->ordinary_cores)
-          ours.second += (rates_.ours_long - 1) * std::max(0.0, ours.second - rates_.long_us);
-        ours_.emplace(node.name, ours);
-        library_.emplace(node.name, channels_last_microseconds(graph, node, facts));
+        Quickest first = quickest_family(graph, node, facts, reads_as_is),
+                 last = quickest_family(graph, node, facts, works_channels_last);
+        if (first.family && !first.family->ordinary_cores)
+          first.microseconds +=
+              (rates_.ours_long - 1) * std::max(0.0, first.microseconds - rates_.long_us);
+        options_.emplace(node.name, Options{first, last, channels_last_microseconds(graph, node, facts)});
       }
   }
 
   const std::vector<const Node *> &convolutions() const { return convolutions_; }
-  const std::pair<const elements::Family *, double> &ours(const Node &conv) const {
-    return ours_.at(conv.name);
+
+  /// Returns what a convolution may be given to.
+  std::vector<AnchorChoice> choices(const Node &conv) const {
+    const Options &options = options_.at(conv.name);
+    std::vector<AnchorChoice> result{{elements::kLibraryFamily, true, true}};
+    for (const Quickest &one : {options.first, options.last})
+      if (one.family)
+        result.push_back({std::string(one.family->name)});
+    return result;
   }
 
   double operator()(const AnchorChoices &anchors) const {
     double total = 0;
     for (const Node *conv : convolutions_) {
       const bool last = is_channels_last(*conv, anchors), library = last && by_library(*conv, anchors);
-      total += library ? library_.at(conv->name) : ours_.at(conv->name).second;
+      const Options &options = options_.at(conv->name);
+      total += library ? options.library : (last ? options.last : options.first).microseconds;
       // Behind the library, nodes that a family would fuse take another pass; a reader with the other order takes one
       // more.
       if (library && has_epilogue(*conv))
@@ -85,6 +114,13 @@ public:
   }
 
 private:
+  struct Options {
+    Quickest first, last; ///< of families that read memory as it is, and of those that work channels-last
+    double library = 0;
+  };
+  static bool works_channels_last(const elements::Family &family) { return family.channels_last; }
+  static bool reads_as_is(const elements::Family &family) { return !family.channels_last; }
+
   /// Returns true where a pointwise node follows that a family would fuse. Pools and statistics read the library's
   /// result as they would a family's.
   bool has_epilogue(const Node &conv) const {
@@ -130,8 +166,7 @@ private:
   const ops::GraphIndex &graph_;
   const arch::LibraryRates &rates_;
   std::vector<const Node *> convolutions_;
-  std::map<std::string, std::pair<const elements::Family *, double>> ours_;
-  std::map<std::string, double> library_;
+  std::map<std::string, Options> options_;
 };
 
 /// Gives one convolution at a time to whichever makes the whole quicker. @return the final estimate
@@ -140,68 +175,32 @@ double improve(const Estimate &estimate, AnchorChoices &anchors) {
   bool better = true;
   for (int round = 0; better && round < kRounds; ++round) {
     better = false;
-    for (const Node *conv : estimate.convolutions()) {
-      const AnchorChoice before = anchors[conv->name];
-      AnchorChoice &choice = anchors[conv->name];
-      if (is_channels_last(*conv, anchors) && by_library(*conv, anchors)) {
-        if (!estimate.ours(*conv).first)
-          continue;
-        choice = {std::string(estimate.ours(*conv).first->name), true, false};
-      } else {
-        choice = {elements::kLibraryFamily, true, true};
-        if (!is_channels_last(*conv, anchors)) { // not images
-          choice = before;
-          continue;
+    for (const Node *conv : estimate.convolutions())
+      for (const AnchorChoice &other : estimate.choices(*conv)) {
+        const AnchorChoice before = std::exchange(anchors[conv->name], other);
+        const bool is_image = is_channels_last(*conv, anchors) || !other.channels_last;
+        if (const double now = estimate(anchors); is_image && now < least * 0.999) {
+          least = now;
+          better = true;
+        } else {
+          anchors[conv->name] = before;
         }
       }
-      if (const double now = estimate(anchors); now < least * 0.999) {
-        least = now;
-        better = true;
-      } else {
-        choice = before;
-      }
-    }
   }
   return least;
 }
 
 } // namespace
 
-double channels_last_microseconds(const ops::GraphIndex &graph, const Node &conv,
-                                  const elements::DeviceFacts &facts) {
-  const arch::LibraryRates &rates = facts.rates.library;
-  struct Tile {
-    double pixels, channels, rate;
-  };
-  static constexpr Tile kTiles[] = {{128, 128, 1}, {128, 64, 0.9}, {64, 64, 0.7}, {64, 32, 0.45}};
-  const model::Shape &in = graph.node(conv.inputs[0]).type().shape, &out = conv.type().shape;
-  const auto groups = static_cast<double>(ops::integer_attribute(conv, "groups", 1));
-  const double channels = static_cast<double>(out[1]) / groups,
-               pixels = static_cast<double>(model::elements_of(out)) / static_cast<double>(out[1]);
-  const double products = ops::cost_of(graph, conv).flops / 2;
-  const double depth = products / (pixels * static_cast<double>(out[1])); // of one output
-  const auto whole = [](double count, double size) { return std::ceil(count / size); };
-  const double rate = rates.products * (model::size_bytes(conv.type().dtype) == 2 ? 2 : 1);
-  double least = 1e12;
-  for (const Tile &tile : kTiles) {
-    const double blocks = whole(pixels, tile.pixels) * whole(channels, tile.channels) * groups;
-    // Few blocks share long sums.
-    const double parts =
-        std::clamp(facts.multiprocessors / blocks, 1.0, std::max(1.0, depth / 256));
-    const double waves = whole(blocks * parts, facts.multiprocessors);
-    const double a_tile =
-        tile.pixels * tile.channels * (depth / parts + 64) / (rate * tile.rate);
-    least = std::min(least, waves * a_tile);
-  }
-  const bool even = in[1] % 4 == 0 && out[1] % 4 == 0 && groups == 1;
-  const double bytes =
-      ops::bytes_of(graph.node(conv.inputs[0]).type()) + ops::bytes_of(conv.type());
-  return rates.call_us + std::max(least, bytes / rates.bytes) * (even ? 1 : rates.uneven);
-}
-
-double convolutions_microseconds(const ops::GraphIndex &graph, const AnchorChoices &anchors,
-                                 const elements::DeviceFacts &facts) {
-  return Estimate(graph, facts)(anchors);
+Quickest quickest_family(const ops::GraphIndex &graph, const Node &node,
+                         const elements::DeviceFacts &facts, bool (*fits)(const elements::Family &)) {
+  Quickest best;
+  for (const elements::Family *family : claiming_families(graph, node))
+    if (family->estimate && fits(*family))
+      if (const double time = family->estimate(graph, node, facts);
+          !best.family || time < best.microseconds)
+        best = {family, time};
+  return best;
 }
 
 std::optional<AnchorChoices> mixture(const ops::GraphIndex &graph, const AnchorChoices &ours,

@@ -6,6 +6,7 @@
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
+#include "generator/ops/scalar_ops.h"
 #include "generator/planning/channels_last_values.h"
 #include "generator/planning/convolution_choice.h"
 #include "generator/planning/layouts.h"
@@ -29,21 +30,15 @@ constexpr std::ptrdiff_t kNetwork = 4;
 /// Number of operations from which the library's channels-last kernels may gain more than the layout conversions cost.
 constexpr double kLarge = 5e10;
 
-/// The family with the lowest estimate; null if no family has one.
-const elements::Family *quickest_family(const ops::GraphIndex &graph, const Node &node,
-                                        const elements::DeviceFacts &facts) {
-  const elements::Family *best = nullptr;
-  double least = 0;
-  for (const elements::Family *family : planning::claiming_families(graph, node)) {
-    if (!family->estimate)
-      continue;
-    const double time = family->estimate(graph, node, facts);
-    if (!best || time < least) {
-      best = family;
-      least = time;
-    }
-  }
-  return best;
+/// The family with the lowest estimate that is a first guess. One that works channels-last is it where no other multiplies
+/// on the tensor cores of the dtype; else layouts decide (planning/convolution_choice.h).
+const elements::Family *guessed_family(const ops::GraphIndex &graph, const Node &node,
+                                       const elements::DeviceFacts &facts) {
+  if (ops::is_half(node.type().dtype))
+    return planning::quickest_family(graph, node, facts).family;
+  return planning::quickest_family(graph, node, facts, [](const elements::Family &family) {
+           return !family.channels_last;
+         }).family;
 }
 
 /// True if every float result is rounded to 16 bits, which hides the errors of approximate functions.
@@ -138,7 +133,7 @@ private:
       guess_.choices.anchors[node.name].twin = may_have_twin(node);
       if (node.op == op::conv)
         flops_ += ops::cost_of(index, node).flops;
-      const elements::Family *family = quickest_family(index, node, facts_);
+      const elements::Family *family = guessed_family(index, node, facts_);
       if (family && family->library_estimate &&
           family->library_estimate(index, node, facts_) < family->estimate(index, node, facts_)) {
         guess_.choices.anchors[node.name].family = elements::kLibraryFamily;
@@ -146,7 +141,7 @@ private:
         guess_.choices.anchors[node.name].family = family->name;
         short_sums_ = short_sums_ || family->short_sums;
       }
-      if (const elements::Family *other = quickest_family(index, node, accurate))
+      if (const elements::Family *other = guessed_family(index, node, accurate))
         exact_.choices.anchors[node.name].family = other->name;
       // In a network the library gets the nodes that it multiplies on tensor cores; it was never faster elsewhere.
       const bool ours = network() && family && !family->library_estimate &&
@@ -179,7 +174,7 @@ private:
         continue;
       const ops::GraphIndex after(changed->graph);
       for (const Node &node : changed->graph.nodes)
-        if (const elements::Family *family = quickest_family(after, node, facts_))
+        if (const elements::Family *family = guessed_family(after, node, facts_))
           changed->choices.anchors[node.name].family = family->name;
       if (folds)
         changed->name = "folded"; // the library's start has the rule's name

@@ -1,4 +1,4 @@
-// Convolutions as products of 16-bit operands; see implicit_gemm.h.
+// Convolutions as products; see implicit_gemm.h.
 #include "generator/families/matmul/implicit_gemm.h"
 
 #include "arch/generations.h"
@@ -18,8 +18,10 @@ namespace {
 using elements::ConvolutionShape;
 using model::Shape;
 
-constexpr std::int64_t kStepK = 64; ///< channels of a stage
-constexpr std::int64_t kMapUnit = 8; ///< 16-bit elements in 16 bytes
+/// Elements in 16 bytes, in multiples of which memory is described.
+std::int64_t map_unit(model::Dtype dtype) {
+  return 16 / static_cast<std::int64_t>(model::size_bytes(dtype));
+}
 constexpr char kAxes[] = {'D', 'H', 'W'}; ///< in the order of ConvolutionShape
 
 /// Last position of the window's first tap, relative to the last element.
@@ -47,9 +49,15 @@ bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
     return index.node(input).type().dtype == anchor.type().dtype;
   };
   return shape && shape->spatial >= 2 && !shape->transposed && shape->groups == 1 && !shape->bias &&
-         ops::is_half(anchor.type().dtype) && std::ranges::all_of(anchor.inputs, is_of_type) &&
-         shape->channels_in() % kMapUnit == 0 && fits_map(*shape) &&
+         (ops::is_half(anchor.type().dtype) || anchor.type().dtype == model::Dtype::Float32) &&
+         std::ranges::all_of(anchor.inputs, is_of_type) &&
+         shape->channels_in() % map_unit(anchor.type().dtype) == 0 && fits_map(*shape) &&
          model::elements_of(anchor.type().shape) < (std::int64_t{1} << 31);
+}
+
+bool runs_on(const elements::DeviceFacts &device, const MatmulProblem &problem) {
+  return device.tensor_cores == arch::TensorCores::Wgmma &&
+         (device.tf32 || problem.dtype != model::Dtype::Float32);
 }
 
 double estimate(const ops::GraphIndex &index, const model::Node &anchor,
@@ -57,22 +65,29 @@ double estimate(const ops::GraphIndex &index, const model::Node &anchor,
   constexpr double kNever = 1e12;
   const auto problem =
       window_problem(index, elements::region_of(index, {anchor.name}, anchor.name));
-  return problem && device.tensor_cores == arch::TensorCores::Wgmma
-             ? matmul_microseconds(*problem, device)
-             : kNever;
+  return problem && runs_on(device, *problem) ? matmul_microseconds(*problem, device) : kNever;
 }
 
 std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
                                                     const elements::Region &region,
                                                     const elements::DeviceFacts &device) {
+  constexpr int kTf32 = 2; // "math", as of other convolutions
   const auto problem = window_problem(index, region);
-  return problem ? matmul_configurations(*problem, device) : std::vector<elements::Configuration>();
+  if (!problem || !runs_on(device, *problem))
+    return {};
+  std::vector<elements::Configuration> result = matmul_configurations(*problem, device);
+  if (problem->dtype == model::Dtype::Float32)
+    for (elements::Configuration &one : result)
+      one["math"] = kTf32;
+  return result;
 }
 
 Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
                                  const elements::Configuration &configuration,
                                  const elements::DeviceFacts &device, const std::string &prefix) {
   const MatmulProblem problem = TRY(window_problem(index, region));
+  if (!runs_on(device, problem))
+    return fail("this device or the reference's accuracy has no such tensor cores");
   return lower_matmul_half(index, region, problem, configuration, device, prefix);
 }
 
@@ -81,14 +96,15 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
 Result<elements::MemoryView> channels_last_view(const ops::GraphIndex &index,
                                                 const elements::Region &region,
                                                 const std::string &value) {
+  const std::int64_t unit = map_unit(index.node(value).type().dtype);
   elements::MemoryView view = elements::view_of(index, value, region.strides);
   bool fits = std::ranges::find(region.inputs, view.root) != region.inputs.end() &&
-              view.offset % kMapUnit == 0 && view.strides[1] == 1;
+              view.offset % unit == 0 && view.strides[1] == 1;
   for (std::size_t d = 0; d < view.shape.size(); ++d)
     if (d != 1 && view.shape[d] == 1)
       view.strides[d] = view.shape[1]; // of one element, any stride will do
     else if (d != 1)
-      fits = fits && view.strides[d] > 0 && view.strides[d] % kMapUnit == 0;
+      fits = fits && view.strides[d] > 0 && view.strides[d] % unit == 0;
   if (!fits)
     return fail(value + " does not lie channels-last in memory, at multiples of 16 bytes");
   return view;
@@ -99,10 +115,10 @@ Result<elements::MemoryView> channels_last_view(const ops::GraphIndex &index,
 Result<MatmulProblem> window_problem(const ops::GraphIndex &index, const elements::Region &region) {
   const model::Node &node = index.node(region.anchor);
   if (!claims(index, node))
-    return fail("'" + node.name + "' is no 16-bit convolution that tensor maps can describe");
+    return fail("'" + node.name + "' is no convolution that tensor maps can describe");
   MatmulProblem problem;
   const ConvolutionShape shape = *elements::convolution_shape(index, node);
-  problem.window = WindowOperand{shape, node.inputs[0], node.inputs[1]};
+  problem.window = WindowOperand{shape, node.type().dtype, node.inputs[0], node.inputs[1]};
   const Shape &out = node.type().shape;
   problem.row_dims = out;
   problem.row_dims.erase(problem.row_dims.begin() + 1);
@@ -111,12 +127,12 @@ Result<MatmulProblem> window_problem(const ops::GraphIndex &index, const element
   problem.depth = shape.taps() * shape.channels_in();
   problem.dtype = node.type().dtype;
   problem.type = ops::compute_type_of(problem.dtype);
-  problem.epilogue_cost = epilogue_cost(index, region);
+  describe_epilogue(index, region, problem);
   return problem;
 }
 
 std::int64_t stages_of_tap(const WindowOperand &window) {
-  return elements::ceil_divide(window.shape.channels_in(), kStepK);
+  return elements::ceil_divide(window.shape.channels_in(), elements_of_stage(window.dtype));
 }
 
 std::vector<std::pair<std::string, std::int64_t>> window_constants(const WindowOperand &window) {
@@ -136,7 +152,7 @@ Result<model::BufferArgument> image_map(const ops::GraphIndex &index, const elem
                                         const WindowOperand &window, std::int64_t positions) {
   const elements::MemoryView view = TRY(channels_last_view(index, region, window.image));
   const ConvolutionShape &shape = window.shape;
-  model::TensorMap map{.box = {kStepK, positions}, .swizzle_bytes = 128};
+  model::TensorMap map{.box = {elements_of_stage(window.dtype), positions}, .swizzle_bytes = 128};
   map.window.emplace();
   map.extents.emplace_back(view.shape[1]);
   for (std::size_t d = view.shape.size(); d-- > 2;) {
@@ -159,10 +175,11 @@ Result<model::BufferArgument> filter_map(const ops::GraphIndex &index, const ele
                            Shape(view.strides.begin() + 2, view.strides.end()));
   if (!taps)
     return fail("the taps of " + window.filter + " are not evenly spaced in memory");
-  model::TensorMap map{.box = {kStepK, outputs, 1, 1}, .swizzle_bytes = 128};
+  const std::int64_t unit = map_unit(window.dtype);
+  model::TensorMap map{.box = {elements_of_stage(window.dtype), outputs, 1, 1}, .swizzle_bytes = 128};
   for (const std::int64_t extent : {view.shape[1], view.shape[0], window.shape.taps(), std::int64_t{1}})
     map.extents.emplace_back(extent);
-  for (const std::int64_t stride : {view.strides[0], std::max(*taps, kMapUnit), kMapUnit})
+  for (const std::int64_t stride : {view.strides[0], std::max(*taps, unit), unit})
     map.strides.emplace_back(stride);
   return model::BufferArgument{view.root, symbolic::Expression(view.offset), std::move(map)};
 }

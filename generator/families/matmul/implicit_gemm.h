@@ -1,18 +1,18 @@
 // Convolutions of channels-last images as products ("implicit GEMM"), with the ops that fusion puts behind them.
 //
 // The left operand is never written: the bulk copy engine finds what the window covers (im2col tensor maps). All else is
-// the 16-bit product of matmul_half.cpp.
+// the product of matmul_half.cpp. Products of float32 are TF32, for where PyTorch's own convolutions are.
 #pragma once
 
 #include "generator/families/matmul/matmul_problem.h"
 
 namespace warpwright::families::matmul {
 
-/// The product of a convolution that tensor maps can describe: 16-bit, of one group, not transposed, with channels in
-/// multiples of 16 bytes. Errors: another node, or another convolution.
+/// The product of a convolution that tensor maps can describe: 16-bit or, in TF32, float32, of one group, not transposed,
+/// with channels in multiples of 16 bytes. Errors: another node, or another convolution.
 Result<MatmulProblem> window_problem(const ops::GraphIndex &index, const elements::Region &region);
 
-/// Channels of a tap in stages of 64, and the constants by which the device code finds a tile's positions.
+/// Stages of the channels of a tap, and the constants by which the device code finds a tile's positions.
 std::int64_t stages_of_tap(const WindowOperand &window);
 std::vector<std::pair<std::string, std::int64_t>> window_constants(const WindowOperand &window);
 

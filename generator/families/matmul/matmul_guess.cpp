@@ -212,9 +212,10 @@ struct Model {
     if (columns % (along_k ? 32 : 64) != 0 && columns >= 32)
       return; // the right operand comes in chunks of so many columns
     const int m = together ? 2 * group_m : group_m;
-    const int stages =
-        std::min(kHalfMostStages, static_cast<int>(device.shared_bytes_block - kHalfOtherBytes) /
-                                      half_stage_bytes(m, n));
+    const int other =
+        half_other_bytes(problem.epilogue_reads && columns % kHalfWidePiece == 0 ? kHalfWidePiece : kHalfPiece);
+    const int stages = std::min(kHalfMostStages, static_cast<int>(device.shared_bytes_block - other) /
+                                                     half_stage_bytes(m, n));
     const double blocks = swapped ? tiles(n, m) : tiles(m, columns);
     const int most_splits = problem.twin_b ? 1 : static_cast<int>(problem.depth / 512) + 1;
     for (const int splits : splits_for(blocks, 1, most_splits)) {
@@ -236,7 +237,7 @@ struct Model {
           together ? 0 : sum + store - tile; // of the first and the last tile, which nothing hides
       // A multiprocessor draws little more than its share of the memory's rate.
       const double memory =
-          bytes() / 2 / (rates.bytes * std::min(1.0, 1.25 * used / device.multiprocessors));
+          bytes() / (problem.window && problem.dtype == model::Dtype::Float32 ? 1 : 2) / (rates.bytes * std::min(1.0, 1.25 * used / device.multiprocessors));
       add(MatmulAlgorithm::Half, std::max(all * tile + first + rates.block_us, memory), splits,
           {{"group_m", group_m},
            {"tile_n", n},

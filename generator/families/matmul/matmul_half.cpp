@@ -180,8 +180,8 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
   if (problem.type != "float" ||
       (!problem.window && problem.a.plain->dtype != problem.b.plain->dtype))
     return fail("products by tensor maps are of two float16 or two bfloat16 operands in memory");
-  const bool bfloat16 =
-      (problem.window ? problem.dtype : problem.a.plain->dtype) == model::Dtype::BFloat16;
+  const model::Dtype dtype = problem.window ? problem.dtype : problem.a.plain->dtype;
+  const std::int64_t step_k = elements_of_stage(dtype);
   auto settings = elements::settings_of(configuration, {{"group_m", 64, 128},
                                                         {"tile_n", 16, 256},
                                                         {"together", 0, 1},
@@ -199,7 +199,13 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
   const int tile_m = together ? group_m * kGroups : group_m;
   const bool twins = problem.twin_b.has_value();
   const int width = twins ? tile_n / 2 : tile_n; // columns of the result in a tile
-  const int shared = stages * half_stage_bytes(tile_m, tile_n) + kHalfOtherBytes;
+  const auto shared_with = [&](int piece) {
+    return stages * half_stage_bytes(tile_m, tile_n) + half_other_bytes(piece);
+  };
+  const bool wide_piece = problem.epilogue_reads && width % kHalfWidePiece == 0 &&
+                          shared_with(kHalfWidePiece) <= device.shared_bytes_block;
+  const int piece = std::min(width, wide_piece ? kHalfWidePiece : kHalfPiece);
+  const int shared = shared_with(std::max(piece, kHalfPiece));
   if (group_m % 64 != 0 || width % (width < 32 ? 16 : 32) != 0 || group_m * tile_n > 64 * 256 ||
       (!b.along_k && width % 64 != 0) || shared > device.shared_bytes_block)
     return fail("a tile of " + std::to_string(tile_m) + " x " + std::to_string(tile_n) + " in " +
@@ -220,7 +226,7 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
 
   MatmulText text(index, region, problem);
   const bool down = text.stores_down() && at["splits"] == 1;
-  const int wide = down ? 4 : text.store_wide();
+  const int wide = down ? 4 : text.store_wide(at["splits"] == 1 && !swapped ? 8 : 4);
   std::vector<std::string> twin_lanes;
   for (int i = 0; i < wide; ++i)
     twin_lanes.push_back("others[" + std::to_string(i) + "]");
@@ -228,22 +234,24 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
     text.writer().bind(problem.twin, twin_lanes);
   const std::int64_t chunks = problem.window
                                   ? problem.window->shape.taps() * stages_of_tap(*problem.window)
-                                  : elements::ceil_divide(problem.depth, kStepK);
+                                  : elements::ceil_divide(problem.depth, step_k);
   std::vector<std::pair<std::string, std::int64_t>> window{{"kWindow", 0}};
   if (problem.window)
     window = window_constants(*problem.window);
   const std::int64_t part = elements::ceil_divide(chunks, at["splits"]);
   const int splits = static_cast<int>(elements::ceil_divide(chunks, part));
-  const std::int64_t depth = problem.window ? chunks * kStepK : problem.depth;
+  const std::int64_t depth = problem.window ? chunks * step_k : problem.depth;
   SplitProduct product(text, prefix, splits);
   product.lowering.source +=
-      kDevice + wgmma_text(prefix + "_wgmma", tile_n, bfloat16, a.along_k, b.along_k) +
+      kDevice + wgmma_text(prefix + "_wgmma", tile_n, dtype, a.along_k, b.along_k) +
       elements::fill_places(
           kKernel, {{"PREFIX", prefix},
                     {"SIZES", elements::constants_text({{"kGroupM", group_m},
                                                         {"kTileN", tile_n},
                                                         {"kTogether", together},
                                                         {"kStages", stages},
+                                                        {"kStepK", step_k},
+                                                        {"kPiece", piece},
                                                         {"kSwapped", swapped || down},
                                                         {"kTwins", twins},
                                                         {"kAlongA", a.along_k},

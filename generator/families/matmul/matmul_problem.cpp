@@ -289,18 +289,21 @@ elements::Index MatmulProblem::result_index(const std::string &batch_text, const
   return index;
 }
 
-int epilogue_cost(const ops::GraphIndex &index, const elements::Region &region) {
-  int cost = 0;
+void describe_epilogue(const ops::GraphIndex &index, const elements::Region &region,
+                       MatmulProblem &problem) {
+  const std::int64_t elements = model::elements_of(index.node(region.anchor).type().shape);
   std::set<std::string> behind{region.anchor};
   for (const std::string &name : region.nodes) {
     const model::Node &follower = index.node(name);
     if (std::ranges::any_of(follower.inputs,
                             [&](const auto &input) { return behind.contains(input); })) {
       behind.insert(name);
-      cost += ops::recompute_cost(follower);
+      problem.epilogue_cost += ops::recompute_cost(follower);
+      for (const std::string &input : follower.inputs)
+        problem.epilogue_reads |= !behind.contains(input) && index.node(input).op != op::matmul &&
+                                  2 * model::elements_of(index.node(input).type().shape) > elements;
     }
   }
-  return cost;
 }
 
 Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region) {
@@ -348,7 +351,7 @@ Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const element
                          problem.a_shape.size() - 2, folded);
   problem.b = operand_of(index, region, problem, b, problem.b_shape.size() - 2,
                          problem.b_shape.size() - 1, false);
-  problem.epilogue_cost = epilogue_cost(index, region);
+  describe_epilogue(index, region, problem);
   for (const std::string &name : region.nodes)
     if (const model::Node &other = index.node(name);
         other.op == op::matmul && name != region.anchor && !problem.joins_batches) {

@@ -38,6 +38,7 @@ struct MatmulOperand {
 /// channels of one tap after those of another.
 struct WindowOperand {
   elements::ConvolutionShape shape;
+  model::Dtype dtype = model::Dtype::Float32;
   std::string image, filter; ///< values of (N, C, spatial...) and (outputs, C, spatial...)
 };
 
@@ -53,6 +54,7 @@ struct MatmulProblem {
   std::string twin;
   std::optional<WindowOperand> window; ///< in place of `a` and `b`; rows are positions of the window
   int epilogue_cost = 0; ///< of an element behind the product, in units of ops::recompute_cost()
+  bool epilogue_reads = false; ///< the epilogue reads another value of the result's size, as a residual
   model::Dtype dtype = model::Dtype::Float32; ///< of the result
   std::string type;                           ///< C++ type of the computation
 
@@ -71,8 +73,8 @@ struct MatmulProblem {
 /// Common stride of several dimensions taken as one; nullopt if there is none.
 std::optional<std::int64_t> merged(const model::Shape &sizes, const model::Shape &strides);
 
-/// Cost of an element behind the anchor, in units of ops::recompute_cost().
-int epilogue_cost(const ops::GraphIndex &index, const elements::Region &region);
+/// Fills in `epilogue_cost` and `epilogue_reads`.
+void describe_epilogue(const ops::GraphIndex &index, const elements::Region &region, MatmulProblem &problem);
 
 /// Errors: the node is not a matmul of two operands with at least two dimensions, or has no elements.
 Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region);

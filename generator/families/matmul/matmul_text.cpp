@@ -91,9 +91,12 @@ std::string MatmulText::address(bool is_a) const {
          term("k", plain.depth) + "; };\n";
 }
 
-int MatmulText::store_wide() const {
+int MatmulText::store_wide(int most) const {
   const int width = problem_.window ? writer_.store_width(1) : writer_.store_width();
-  return problem_.columns % 4 == 0 && width >= 4 ? 4 : 1;
+  for (int wide = most; wide >= 4; wide /= 2)
+    if (problem_.columns % wide == 0 && width >= wide)
+      return wide;
+  return 1;
 }
 
 bool MatmulText::stores_down() const {

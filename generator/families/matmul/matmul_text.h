@@ -40,8 +40,8 @@ public:
   /// "const auto store = [&](int row, int column, const float (&values)[4]) { ... };", with `batch` and `split` in
   /// scope. If `splits` is more than 1, it stores into `partial[split][batch][row][column]`.
   std::string store(int wide, int splits);
-  /// Neighbors of a row that store() can take at once: 4 or 1.
-  int store_wide() const;
+  /// Neighbors of a row that store() can take at once: 1, 4, or 8 where `most` is as many.
+  int store_wide(int most = 4) const;
   /// True where neighbors in a column are stored at once, but not those in a row: positions of a window whose channels do
   /// not lie last in memory.
   bool stores_down() const;
@@ -88,9 +88,14 @@ std::string fill_text(const ops::GraphIndex &index, const elements::Region &regi
 /// Text of template arguments, such as "64, 32, true".
 std::string arguments_text(const std::vector<std::int64_t> &arguments);
 
+/// Columns of a result that a warp of the 16-bit product stores at once: more, where it loads as many besides.
+inline constexpr int kHalfPiece = 32, kHalfWidePiece = 64, kHalfMostStages = 8;
 /// Shared memory of a stage of the 16-bit product, and of all but its stages: alignment, staging of results, barriers.
+inline std::int64_t elements_of_stage(model::Dtype dtype) {
+  return 128 / static_cast<std::int64_t>(model::size_bytes(dtype)); // along k: a swizzled row
+}
 constexpr int half_stage_bytes(int tile_m, int tile_n) { return (tile_m + tile_n) * 128; }
-inline constexpr int kHalfOtherBytes = 1024 + 8 * 16 * 40 * 4 + 256, kHalfMostStages = 8;
+constexpr int half_other_bytes(int piece) { return 1024 + 8 * 16 * (piece + 8) * 4 + 256; }
 /// True if tensor maps can describe the operands. They cannot where an operand is computed, or where its rows do not
 /// begin at multiples of 16 bytes.
 bool can_map(const MatmulProblem &problem);

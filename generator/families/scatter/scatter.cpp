@@ -69,17 +69,25 @@ int row_width(const ops::GraphIndex &graph, const elements::Region &region) {
   return 1;
 }
 
+/// Whether GPUs with additions of vectors have one of so many elements.
+bool adds_vectors(Dtype dtype, int width) {
+  return (dtype == Dtype::Float32 && (width == 2 || width == 4)) ||
+         (ops::is_half(dtype) && (width == 4 || width == 8));
+}
+
 std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph,
                                                     const elements::Region &region,
                                                     const elements::DeviceFacts &device) {
   std::vector<elements::Configuration> result;
   const int widest = row_width(graph, region);
-  const bool vectors =
-      device.vector_atomics && graph.node(region.anchor).type().dtype == Dtype::Float32;
-  for (const int width : {widest, 1})
+  const Dtype dtype = graph.node(region.anchor).type().dtype;
+  // Without vectors, threads side by side add side by side.
+  for (const int width : {widest, ops::is_half(dtype) ? std::min(widest, 2) : 1, 1})
     for (const int threads : {256, 128, 512})
       if (const elements::Configuration one{
-              {"width", width}, {"threads", threads}, {"vectors", vectors && width > 1}};
+              {"width", width},
+              {"threads", threads},
+              {"vectors", device.vector_atomics && adds_vectors(dtype, width)}};
           std::ranges::find(result, one) == result.end())
         result.push_back(one);
   return result;
@@ -117,8 +125,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
   const bool vectors = settings->at("vectors") != 0;
   const model::Node &anchor = graph.node(region.anchor);
   const model::TensorType &type = anchor.type();
-  if (vectors &&
-      (!device.vector_atomics || type.dtype != Dtype::Float32 || (width != 2 && width != 4)))
+  if (vectors && (!device.vector_atomics || !adds_vectors(type.dtype, width)))
     return fail("this device has no additions of such vectors");
   elements::Lowering lowering;
   lowering.source = std::string(kDevice) + (vectors ? kVectors : "");

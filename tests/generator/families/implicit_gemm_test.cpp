@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 using namespace warpwright;
@@ -92,7 +93,9 @@ TEST_CASE("maps of a window hold what a convolution multiplies") {
   for (int round = 0; round < 24; ++round) {
     GraphBuilder g;
     const auto spatial = static_cast<std::size_t>(pick(random, 2, 3));
-    const std::int64_t channels = 8 * pick(random, 1, 10), outputs = pick(random, 1, 40);
+    const auto dtype = std::array{model::Dtype::BFloat16, model::Dtype::Float16, model::Dtype::Float32}[round % 3];
+    const std::int64_t channels = 16 / static_cast<std::int64_t>(model::size_bytes(dtype)) * pick(random, 1, 10),
+                       outputs = pick(random, 1, 40);
     Shape image{pick(random, 1, 3), channels}, filter{outputs, channels}, stride, padding, dilation;
     for (std::size_t d = 0; d < spatial; ++d) {
       const std::int64_t kernel = pick(random, 1, 3);
@@ -102,7 +105,6 @@ TEST_CASE("maps of a window hold what a convolution multiplies") {
       filter.push_back(kernel);
       image.push_back((kernel - 1) * dilation.back() + pick(random, 1, 5));
     }
-    const auto dtype = round % 2 ? model::Dtype::BFloat16 : model::Dtype::Float16;
     const std::string x = channels_last(g, "x", image, dtype), w = channels_last(g, "w", filter, dtype);
     const model::Graph graph = g.graph({g.op("conv", {x, w}, window(stride, padding, dilation))});
     const GraphIndex index(graph);
@@ -141,11 +143,12 @@ TEST_CASE("maps of a window hold what a convolution multiplies") {
 
 TEST_CASE("convolutions as products compile for Hopper, with what follows them") {
   const DeviceFacts hopper{arch::gpu_named("h200").value()};
-  for (const std::size_t spatial : {2, 3})
+  const std::pair<std::size_t, model::Dtype> cases[] = {
+      {2, model::Dtype::BFloat16}, {3, model::Dtype::BFloat16}, {2, model::Dtype::Float32}};
+  for (const auto &[spatial, dtype] : cases)
     for (const Configuration &change :
          {Configuration{}, Configuration{{"together", 0}, {"splits", 3}, {"tile_n", 96}}}) {
       GraphBuilder g;
-      const auto dtype = model::Dtype::BFloat16;
       Shape image{2, 72}, filter{80, 72}, ones(spatial, 1);
       image.resize(spatial + 2, 9);
       filter.resize(spatial + 2, 3);
@@ -166,7 +169,10 @@ TEST_CASE("convolutions as products compile for Hopper, with what follows them")
           kImplicitGemmFamily.lower(index, region_around(graph), configuration, hopper, "region");
       REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
       // Neighbors in memory are channels, stored together.
-      CHECK(lowering->source.find("warpwright_vector<__nv_bfloat16, 4>") != std::string::npos);
+      const std::string wide = dtype == model::Dtype::Float32 ? "<float, 4>"
+                               : change.contains("splits")    ? "<__nv_bfloat16, 4>"
+                                                              : "<__nv_bfloat16, 8>";
+      CHECK(lowering->source.find("warpwright_vector" + wide) != std::string::npos);
       const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
       if (!errors) {
         MESSAGE("skipped: no NVRTC");
@@ -209,7 +215,7 @@ TEST_CASE("convolutions that no map describes are left to others") {
   };
   const Shape one{1, 1};
   CHECK(claims({1, 8, 6, 6}, {4, 8, 3, 3}, window(one, one, one)));
-  CHECK_FALSE(claims({1, 8, 6, 6}, {4, 8, 3, 3}, window(one, one, one), model::Dtype::Float32));
+  CHECK_FALSE(claims({1, 8, 6, 6}, {4, 8, 3, 3}, window(one, one, one), model::Dtype::Float64));
   CHECK_FALSE(claims({1, 3, 6, 6}, {4, 3, 3, 3}, window(one, one, one)));        // rows of 6 bytes
   CHECK_FALSE(claims({1, 8, 20, 20}, {4, 8, 1, 1}, window({9, 9}, {0, 0}, one))); // steps over 8
   CHECK_FALSE(claims({1, 8, 9}, {4, 8, 3}, window({1}, {1}, {1})));              // no image

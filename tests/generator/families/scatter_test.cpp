@@ -3,6 +3,7 @@
 #include "generator/families/scatter/scatter.h"
 
 #include "generator/planning/partition.h"
+#include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
 
@@ -33,6 +34,12 @@ Checked check(const model::Graph &graph, const std::string &sum, double toleranc
     CHECK(one.family->name == "scatter");
     const auto configurations = one.family->configurations(index, one.region, cpu_facts());
     checked.width = configurations.at(0).at("width");
+    const elements::DeviceFacts hopper{arch::gpu_named("h200").value()};
+    for (const auto &configuration : one.family->configurations(index, one.region, hopper)) {
+      const auto lowering = one.family->lower(index, one.region, configuration, hopper, "region");
+      REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
+      CHECK(tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a").value_or("") == "");
+    }
     for (const auto &configuration : configurations)
       CHECK(check_region(index, one.region, *one.family, configuration, *values, tolerance) == "");
   }
