@@ -3,14 +3,16 @@
 
 usage: bench/scoreboard.py SET=ROWS.json.xz... [--page docs/scoreboard.md] [--images docs/images]
        bench/scoreboard.py --keep ROWS.json.xz --from ROWS.jsonl... --commit C --driver D
-           --command TEXT
+           --command TEXT [--add]
 
 The second form makes ROWS.json.xz of the files of bench/backend/run.py: {"commit", "date", "gpu",
-"driver", "torch", "command", "rows": [row...]}. The best form is the fastest one with a right
+"driver", "torch", "command", "rows": [row...]}. Each row has its commit. With --add, rows of the
+file that are not measured again stay. The best form is the fastest one with a right
 result in the same run. A module without a right result, or without a figure, counts as 1.0.
 Standard library only.
 """
 import argparse
+import collections
 import json
 import lzma
 import os
@@ -104,7 +106,14 @@ def keep(path, options):
     for source in options.sources:
         with open(source, encoding="utf-8") as file:
             rows += map(json.loads, file)
-    document = {"commit": options.commit, "driver": options.driver, "command": options.command, "gpu": rows[0]["gpu"], "torch": rows[0]["torch"],
+    for row in rows:
+        row["commit"] = options.commit
+    if options.add:
+        old, new = load(path), {row["id"] for row in rows}
+        rows = [{"commit": old["commit"], **row} for row in old["rows"] if row["id"] not in new] + rows
+    commits = collections.Counter(row["commit"] for row in rows)
+    names = ", ".join(f"{name} ({count} modules)" for name, count in commits.items()) if len(commits) > 1 else options.commit
+    document = {"commit": names, "driver": options.driver, "command": options.command, "gpu": rows[0]["gpu"], "torch": rows[0]["torch"],
                 "date": max(row["date"] for row in rows), "rows": rows}
     with lzma.open(path, "wt", encoding="utf-8", preset=9) as file:
         json.dump(document, file)
@@ -116,6 +125,7 @@ def main():
     parser.add_argument("--page")
     parser.add_argument("--images", default="docs/images")
     parser.add_argument("--keep", metavar="ROWS.json.xz")
+    parser.add_argument("--add", action="store_true")
     parser.add_argument("--from", dest="sources", nargs="+", metavar="ROWS.jsonl")
     for name in ("commit", "driver", "command"):
         parser.add_argument("--" + name)

@@ -158,6 +158,7 @@ private:
       made.map = TensorMap{.dtype = program_.places[*place].dtype,
                            .box = argument.map->box,
                            .swizzle_bytes = argument.map->swizzle_bytes,
+                           .rounds_to_tf32 = argument.map->rounds_to_tf32,
                            .window = argument.map->window};
       const auto take = [&](const std::vector<symbolic::Expression> &from,
                             std::vector<std::int64_t> &to) -> Result<void> {
@@ -236,7 +237,7 @@ int TensorMap::driver_dtype() const {
   case Dtype::Float16:
     return 6;
   case Dtype::Float32:
-    return 7;
+    return rounds_to_tf32 ? 11 : 7;
   case Dtype::BFloat16:
     return 9;
   default:

@@ -34,6 +34,7 @@ struct TensorMap {
   model::Dtype dtype = model::Dtype::Float32;
   std::vector<std::int64_t> extents, strides, box; ///< elements; strides without the innermost
   int swizzle_bytes = 0;
+  bool rounds_to_tf32 = false;
   std::optional<model::MapWindow> window = std::nullopt;
   bool operator==(const TensorMap &) const = default;
 

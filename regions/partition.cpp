@@ -127,7 +127,8 @@ bool is_convolving(const Graph &graph, const std::vector<std::size_t> &run) {
   return std::ranges::count_if(run, convolves) * kOperators >= std::ranges::ssize(run);
 }
 
-/// Division of one run into parts. Of equally narrow cuts it takes the first, so that equal layers get equal cuts.
+/// Division of one run into parts. Of equally narrow cuts it takes the last: a part costs a call, and what fuses or keeps its
+/// layout does so within a part.
 class Cutter {
 public:
   Cutter(const Graph &graph, const std::vector<std::size_t> &run, const Limits &limits)
@@ -173,7 +174,7 @@ private:
       computing += computing_[cut - 1];
       if (computing > most_)
         break;
-      if (computing >= fewest_ && computing_[cut - 1] && (best == run_.size() || width_[cut] < width_[best]))
+      if (computing >= fewest_ && computing_[cut - 1] && (best == run_.size() || width_[cut] <= width_[best]))
         best = cut;
     }
     return best;

@@ -1,7 +1,8 @@
 // Division of a graph into regions: runs of operators that one plan may compute.
 // Each region is an interval of one topological order, so no path leaves a region and comes back. A region ends before
 // operators that write, draw random numbers, or have results whose size depends on data. Long runs are cut where the
-// fewest values cross. In a network of layers that is between layers, so that equal layers become equal regions.
+// fewest values cross, as late as possible. In a network of layers that is between layers or in their middle, so that
+// equal layers become a few kinds of regions.
 #pragma once
 
 #include "regions/graph.h"

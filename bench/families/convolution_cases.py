@@ -1,7 +1,7 @@
-"""Cases of channels-last convolutions in bfloat16 and TF32 (families/matmul/implicit_gemm.cpp), at sizes of published networks.
+"""Cases of channels-last convolutions in bfloat16 and TF32, at sizes of published networks.
 
-Torch computes each on channels-last memory with cudnn.benchmark on, and what follows by Inductor where --compile names
-the case.
+They are for families/matmul/implicit_gemm.cpp. Torch computes each on channels-last memory with
+cudnn.benchmark on, and what follows by Inductor where --compile names the case.
 """
 from cases import FLOAT, case, leaf, node
 

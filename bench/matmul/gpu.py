@@ -24,7 +24,8 @@ class TensorMap:
         self.address = (ctypes.addressof(self.memory) + 63) // 64 * 64
         size, rank = tensor.element_size(), len(extents)
         swizzle = {0: 0, 32: 1, 64: 2, 128: 3}[description["swizzle_bytes"]]
-        array = (ctypes.c_void_p(self.address), self.DTYPES[tensor.dtype], rank, ctypes.c_void_p(tensor.data_ptr() + offset * size),
+        dtype = 11 if description.get("rounds_to_tf32") else self.DTYPES[tensor.dtype]
+        array = (ctypes.c_void_p(self.address), dtype, rank, ctypes.c_void_p(tensor.data_ptr() + offset * size),
                  (ctypes.c_uint64 * 5)(*extents), (ctypes.c_uint64 * 5)(*(stride * size for stride in strides)))
         window = description.get("window")
         if window:

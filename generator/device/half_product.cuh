@@ -1,8 +1,10 @@
-// Products of 16-bit or TF32 matrices on wgmma, with sums in FP32 over all of k. One thread copies tiles of both operands into a
-// ring of stages by tensor maps; two groups of four warps multiply, either one tile together or a tile each.
+// Products of 16-bit or TF32 matrices on wgmma, with sums in FP32 over all of k. One thread copies
+// tiles of both operands into a ring of stages by tensor maps; two groups of four warps multiply,
+// either one tile together or a tile each.
 //
-// The left operand may be the windows of a convolution on channels-last images: a row is a position of the window, and k
-// runs over the channels, a stage at a time, of one tap after another. The copy engine finds the elements (im2col maps).
+// The left operand may be the windows of a convolution on channels-last images: a row is a position
+// of the window, and k runs over the channels, a stage at a time, of one tap after another. The
+// copy engine finds the elements (im2col maps).
 #ifndef WARPWRIGHT_HALF_PRODUCT
 #define WARPWRIGHT_HALF_PRODUCT
 

@@ -220,6 +220,8 @@ private:
         (!map.window && map.extents.size() != map.box.size()))
       return fail(where + ": extents and box need as many numbers, strides one less",
                   "Omit the innermost stride, which is 1");
+    if (map.rounds_to_tf32 && dtypes_.at(argument.buffer) != Dtype::Float32)
+      return fail(where + ": only float32 rounds to TF32", "Leave out rounds_to_tf32");
     if (map.window)
       TRY(check_window(map, where + ".window"));
     if (map.swizzle_bytes > 0 && map.box.front() * bytes > map.swizzle_bytes)

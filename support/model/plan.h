@@ -36,6 +36,7 @@ struct TensorMap {
   /// Extents of a tile, 1 to 256 elements each. With a window: channels, and positions of the window, up to 1024.
   std::vector<std::int64_t> box;
   int swizzle_bytes = 0; ///< 0, 32, 64 or 128: rows of a tile in shared memory whose 16-byte parts are permuted
+  bool rounds_to_tf32 = false; ///< of float32: copies round to the nearest TF32 number
   std::optional<MapWindow> window = std::nullopt; ///< the array is images of channels, columns, rows (, depths)
   bool operator==(const TensorMap &) const = default;
 };

@@ -52,6 +52,8 @@ json argument_json(const Argument &argument) {
                          {"strides", texts_of(map->strides)},
                          {"box", map->box},
                          {"swizzle_bytes", map->swizzle_bytes}};
+      if (map->rounds_to_tf32)
+        document["map"]["rounds_to_tf32"] = true;
       if (const auto &window = map->window)
         document["map"]["window"] = {
             {"first", window->first}, {"last", window->last}, {"steps", window->steps}};
@@ -78,6 +80,7 @@ Result<TensorMap> map_from(const json &document, const std::string &where) {
   TensorMap map{.box = document.at("box"), .swizzle_bytes = document.value("swizzle_bytes", 0)};
   map.extents = TRY(expressions(document, "extents", where));
   map.strides = TRY(expressions(document, "strides", where));
+  map.rounds_to_tf32 = document.value("rounds_to_tf32", false);
   if (document.contains("window")) {
     const json &window = document["window"];
     map.window = MapWindow{window.at("first"), window.at("last"), window.at("steps")};

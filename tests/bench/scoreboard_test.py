@@ -45,6 +45,13 @@ class Scoreboard(unittest.TestCase):
             self.assertNotIn("| fast | 2", text)
             picture = xml.dom.minidom.parse(os.path.join(folder, "scoreboard-some.svg"))
             self.assertEqual(len(picture.getElementsByTagName("circle")), len(ROWS))
+            with open(rows, "w", encoding="utf-8") as file:
+                file.write(json.dumps(row("slow", 1.25)) + "\n")
+            subprocess.run([*run, "--keep", kept, "--from", rows, "--commit", "def", "--driver", "1.2", "--command", "run.py", "--add"], check=True)
+            document = scoreboard.load(kept)
+            self.assertEqual(document["commit"], "abc (4 modules), def (1 modules)")
+            slow, = (one for one in document["rows"] if scoreboard.name_of(one) == "slow")
+            self.assertEqual((len(document["rows"]), slow["commit"], slow["graph"]["baselines"]["compile"]["ratio"]), (len(ROWS), "def", 1.25))
 
 
 if __name__ == "__main__":

@@ -66,6 +66,17 @@ TEST_CASE("Equal layers become regions with one key") {
   CHECK(keys.size() == 1);
 }
 
+TEST_CASE("Of equally narrow cuts the last one is taken, so that regions are few") {
+  std::vector<json> nodes = {input(value("x0", {4}))};
+  for (int i = 0; i < 100; ++i)
+    nodes.push_back(node("aten.tanh.default", json::array({read("x" + std::to_string(i))}),
+                         value("x" + std::to_string(i + 1), {4})));
+  std::vector<std::size_t> sizes;
+  for (const auto &region : partition(graph(nodes, {"x100"}), {.fewest = 4, .most = 48}))
+    sizes.push_back(region.size());
+  CHECK(sizes == std::vector<std::size_t>{48, 48, 4});
+}
+
 TEST_CASE("A network of convolutions is cut rarely, since regions hand values on in the module's layout") {
   std::vector<json> nodes = {input(value("x0", {1, 8, 8, 8})), input(value("w", {8, 8, 1, 1}))};
   for (int i = 0; i < 100; ++i) {

@@ -115,7 +115,7 @@ Result<elements::MemoryView> channels_last_view(const ops::GraphIndex &index,
 Result<MatmulProblem> window_problem(const ops::GraphIndex &index, const elements::Region &region) {
   const model::Node &node = index.node(region.anchor);
   if (!claims(index, node))
-    return fail("'" + node.name + "' is no convolution that tensor maps can describe");
+    return fail("'" + node.name + "' is not a convolution that tensor maps can describe");
   MatmulProblem problem;
   const ConvolutionShape shape = *elements::convolution_shape(index, node);
   problem.window = WindowOperand{shape, node.type().dtype, node.inputs[0], node.inputs[1]};
@@ -153,6 +153,7 @@ Result<model::BufferArgument> image_map(const ops::GraphIndex &index, const elem
   const elements::MemoryView view = TRY(channels_last_view(index, region, window.image));
   const ConvolutionShape &shape = window.shape;
   model::TensorMap map{.box = {elements_of_stage(window.dtype), positions}, .swizzle_bytes = 128};
+  map.rounds_to_tf32 = window.dtype == model::Dtype::Float32;
   map.window.emplace();
   map.extents.emplace_back(view.shape[1]);
   for (std::size_t d = view.shape.size(); d-- > 2;) {
@@ -177,6 +178,7 @@ Result<model::BufferArgument> filter_map(const ops::GraphIndex &index, const ele
     return fail("the taps of " + window.filter + " are not evenly spaced in memory");
   const std::int64_t unit = map_unit(window.dtype);
   model::TensorMap map{.box = {elements_of_stage(window.dtype), outputs, 1, 1}, .swizzle_bytes = 128};
+  map.rounds_to_tf32 = window.dtype == model::Dtype::Float32;
   for (const std::int64_t extent : {view.shape[1], view.shape[0], window.shape.taps(), std::int64_t{1}})
     map.extents.emplace_back(extent);
   for (const std::int64_t stride : {view.strides[0], std::max(*taps, unit), unit})

@@ -1,7 +1,9 @@
-// Convolutions of channels-last images as products ("implicit GEMM"), with the ops that fusion puts behind them.
+// Convolutions of channels-last images as products ("implicit GEMM"), with the ops that fusion puts
+// behind them.
 //
-// The left operand is never written: the bulk copy engine finds what the window covers (im2col tensor maps). All else is
-// the product of matmul_half.cpp. Products of float32 are TF32, for where PyTorch's own convolutions are.
+// The left operand is never written: the bulk copy engine finds what the window covers (im2col
+// tensor maps). All else is the product of matmul_half.cpp. Products of float32 are TF32, for where
+// PyTorch's own convolutions are.
 #pragma once
 
 #include "generator/families/matmul/matmul_problem.h"

@@ -212,10 +212,11 @@ struct Model {
     if (columns % (along_k ? 32 : 64) != 0 && columns >= 32)
       return; // the right operand comes in chunks of so many columns
     const int m = together ? 2 * group_m : group_m;
-    const int other =
-        half_other_bytes(problem.epilogue_reads && columns % kHalfWidePiece == 0 ? kHalfWidePiece : kHalfPiece);
+    const int other = half_other_bytes(half_piece(problem, columns));
     const int stages = std::min(kHalfMostStages, static_cast<int>(device.shared_bytes_block - other) /
                                                      half_stage_bytes(m, n));
+    if (stages < 3)
+      return;
     const double blocks = swapped ? tiles(n, m) : tiles(m, columns);
     const int most_splits = problem.twin_b ? 1 : static_cast<int>(problem.depth / 512) + 1;
     for (const int splits : splits_for(blocks, 1, most_splits)) {

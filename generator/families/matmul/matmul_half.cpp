@@ -199,13 +199,8 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
   const int tile_m = together ? group_m * kGroups : group_m;
   const bool twins = problem.twin_b.has_value();
   const int width = twins ? tile_n / 2 : tile_n; // columns of the result in a tile
-  const auto shared_with = [&](int piece) {
-    return stages * half_stage_bytes(tile_m, tile_n) + half_other_bytes(piece);
-  };
-  const bool wide_piece = problem.epilogue_reads && width % kHalfWidePiece == 0 &&
-                          shared_with(kHalfWidePiece) <= device.shared_bytes_block;
-  const int piece = std::min(width, wide_piece ? kHalfWidePiece : kHalfPiece);
-  const int shared = shared_with(std::max(piece, kHalfPiece));
+  const int piece = half_piece(problem, width);
+  const int shared = stages * half_stage_bytes(tile_m, tile_n) + half_other_bytes(piece);
   if (group_m % 64 != 0 || width % (width < 32 ? 16 : 32) != 0 || group_m * tile_n > 64 * 256 ||
       (!b.along_k && width % 64 != 0) || shared > device.shared_bytes_block)
     return fail("a tile of " + std::to_string(tile_m) + " x " + std::to_string(tile_n) + " in " +

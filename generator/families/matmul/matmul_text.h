@@ -88,14 +88,24 @@ std::string fill_text(const ops::GraphIndex &index, const elements::Region &regi
 /// Text of template arguments, such as "64, 32, true".
 std::string arguments_text(const std::vector<std::int64_t> &arguments);
 
-/// Columns of a result that a warp of the 16-bit product stores at once: more, where it loads as many besides.
-inline constexpr int kHalfPiece = 32, kHalfWidePiece = 64, kHalfMostStages = 8;
+inline constexpr int kHalfMostStages = 8;
+/// Columns of a result that a warp of the 16-bit product stores at once, of a tile with `width`. It waits for all that it
+/// loads besides at once, so there are more where it loads as many elements, and most where the sums are short too.
+inline int half_piece(const MatmulProblem &problem, int width) {
+  constexpr std::int64_t kShort = 512;
+  for (const int piece : {128, 64})
+    if (problem.epilogue_reads && width % piece == 0 && (piece == 64 || problem.depth <= kShort))
+      return piece;
+  return std::min(width, 32);
+}
 /// Shared memory of a stage of the 16-bit product, and of all but its stages: alignment, staging of results, barriers.
 inline std::int64_t elements_of_stage(model::Dtype dtype) {
   return 128 / static_cast<std::int64_t>(model::size_bytes(dtype)); // along k: a swizzled row
 }
 constexpr int half_stage_bytes(int tile_m, int tile_n) { return (tile_m + tile_n) * 128; }
-constexpr int half_other_bytes(int piece) { return 1024 + 8 * 16 * (piece + 8) * 4 + 256; }
+constexpr int half_other_bytes(int piece) {
+  return 1024 + 8 * 16 * (std::max(piece, 32) + 8) * 4 + 256;
+}
 /// True if tensor maps can describe the operands. They cannot where an operand is computed, or where its rows do not
 /// begin at multiples of 16 bytes.
 bool can_map(const MatmulProblem &problem);

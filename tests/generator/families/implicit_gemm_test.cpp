@@ -1,6 +1,6 @@
-// Convolutions as products: the copies of the kernel, interpreted as CUDA documents im2col maps, find what the window
-// covers; the text compiles for Hopper; a plan of a block is one launch for each convolution. GPUs run it in
-// tests/regions and bench/families.
+// Convolutions as products: the copies of the kernel, interpreted as CUDA documents im2col maps,
+// find what the window covers; the text compiles for Hopper; a plan of a block is one launch for
+// each convolution. GPUs run it in tests/regions and bench/families.
 #include "generator/families/matmul/implicit_gemm.h"
 #include "arch/generations.h"
 #include "generator/planning/plan_builder.h"
