@@ -14,14 +14,6 @@ using model::Node;
 using model::Shape;
 using model::TensorType;
 
-Shape order_of(std::size_t rank) {
-  Shape order{0};
-  for (std::size_t d = 2; d < rank; ++d)
-    order.push_back(static_cast<std::int64_t>(d));
-  order.push_back(1);
-  return order;
-}
-
 Shape permuted(const Shape &values, const Shape &order) {
   Shape result;
   for (const std::int64_t d : order)

@@ -75,7 +75,21 @@ private:
       return !by_library(user, choices_) && user.inputs[0] == value;
     if (is_softmax(user))
       return values_.come.contains(user.name);
-    return values_.stay.contains(user.name);
+    return values_.stay.contains(user.name) || makes_tokens(user);
+  }
+
+  /// Returns true for a view that puts the channels last, as vision models do before they attend to positions.
+  bool makes_tokens(const Node &user) const {
+    const std::size_t rank = user.type().shape.size();
+    if (user.op == op::permute)
+      return *ops::list_attribute(user, "dims") == order_of(rank);
+    const Shape &image = index_.node(user.inputs[0]).type().shape, &shape = user.type().shape;
+    const auto &readers = index_.users(user.name);
+    return user.op == op::reshape && rank == 3 && shape[0] == image[0] && shape[1] == image[1] &&
+           !index_.is_result(user.name) && !readers.empty() &&
+           std::ranges::all_of(readers, [&](const Node *reader) {
+             return reader->op == op::permute && makes_tokens(*reader);
+           });
   }
 
   bool stays_last(const Node &node) const {
@@ -144,6 +158,14 @@ bool is_turnable_norm(const Node &node) {
     return model::is_floating(node.type().dtype) && node.types.size() == 1;
   return node.op == op::batch_norm && ops::flag_attribute(node, "training") &&
          (node.type().dtype == model::Dtype::Float32 || node.type().dtype == model::Dtype::Float64);
+}
+
+Shape order_of(std::size_t rank) {
+  Shape order{0};
+  for (std::size_t d = 2; d < rank; ++d)
+    order.push_back(static_cast<std::int64_t>(d));
+  order.push_back(1);
+  return order;
 }
 
 std::int64_t taps_of(const Shape &shape) {

@@ -24,6 +24,9 @@ bool by_library(const model::Node &node, const AnchorChoices &choices);
 bool is_turnable_reduction(const model::Node &node);
 bool is_turnable_norm(const model::Node &node);
 
+/// Returns the dimensions of (N, C, spatial...) in the order (N, spatial..., C).
+model::Shape order_of(std::size_t rank);
+
 /// Returns the taps of a filter of (outputs, channels, spatial...).
 std::int64_t taps_of(const model::Shape &shape);
 

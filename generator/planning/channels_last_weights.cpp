@@ -33,7 +33,11 @@ bool has_last_strides(const elements::MemoryView &view) {
 } // namespace
 
 bool Turner::lies_last(const elements::MemoryView &view) const {
-  return has_last_strides(view) && ops::is_buffer_leaf(index_.node(view.root));
+  const Node &root = index_.node(view.root);
+  // Pointwise values and products that do not stay channels-last themselves are contiguous.
+  const bool is_contiguous = ops::is_buffer_leaf(root) ||
+                             ((ops::is_pointwise(root) || root.op == op::matmul) && !values_.stay.contains(root.name));
+  return has_last_strides(view) && is_contiguous;
 }
 
 bool Turner::is_of_leaves(const Node &node) const {

@@ -13,8 +13,6 @@
 
 namespace warpwright::planning {
 
-/// Returns the dimensions of (N, C, spatial...) in the order (N, spatial..., C).
-model::Shape order_of(std::size_t rank);
 model::Shape permuted(const model::Shape &values, const model::Shape &order);
 
 class Turner {
@@ -58,7 +56,7 @@ private:
   void write_last(const model::Node &node);
 
   void write_reduction(const model::Node &node);
-  /// Returns true for a value in the memory of a leaf that lies channels-last, whatever shape the leaf has.
+  /// Returns true for a value in memory that lies channels-last, whatever shape it was written in.
   bool lies_last(const elements::MemoryView &view) const;
 
   /// Returns true for pointwise values and views of leaves and constants that have too few dimensions to be turned.

@@ -306,3 +306,26 @@ TEST_CASE("Pools over channels-last memory agree in every configuration") {
     }
   CHECK(varied >= 9);
 }
+
+TEST_CASE("Images become tokens, and tokens images, without a copy") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2, 4, 5, 5}),
+                    image = g.op("add", {g.op("conv", {x, g.parameter("w", {8, 4, 3, 3})}, convolution(3)),
+                                         g.reshape(g.parameter("b", {8}), {8, 1, 1})}),
+                    tokens = g.op("permute", {g.reshape(image, {2, 8, 25})}, {{"dims", Shape{0, 2, 1}}}),
+                    normed = g.op("layer_norm", {tokens, g.parameter("gain", {8}), g.parameter("shift", {8})},
+                                  {{"dims", Shape{2}}, {"eps", 1e-5}}),
+                    sum = g.op("add", {normed, tokens}),
+                    back = g.reshape(g.op("permute", {sum}, {{"dims", Shape{0, 2, 1}}}), {2, 8, 5, 5});
+  const model::Graph graph =
+      g.graph({g.op("conv", {back, g.parameter("v", {4, 8, 1, 1})}, convolution(1))});
+  CHECK(check(graph, turned(graph)) == "");
+  const BuiltPlan built = plan(graph, turned(graph));
+  for (const BuiltRegion &region : built.regions)
+    for (const std::string &output : region.planned.region.outputs) {
+      CAPTURE(output);
+      const bool is_border = output.starts_with("x__") || output.starts_with("w__") ||
+                             output == built.graph.outputs[0] || output == "x";
+      CHECK((is_border || output.find("__channels_last") == std::string::npos));
+    }
+}
