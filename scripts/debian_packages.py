@@ -69,13 +69,14 @@ def unpack(packages, root):
 
 def fetch_root(packages, architecture, folder, archives=sources):
     """A folder with the unpacked packages, made once: folder/root. `archives` gives pairs as those of sources()."""
-    root, wanted = pathlib.Path(folder) / "root", "\n".join(sorted(packages)) + "\n"
+    folder = pathlib.Path(folder).resolve()
+    root, wanted = folder / "root", "\n".join(sorted(packages)) + "\n"
     record = root / "var/lib/dpkg/wanted"
     if record.exists() and record.read_text() == wanted:
         return root
     shutil.rmtree(folder, ignore_errors=True)
-    unpack(download(packages, architecture, archives(), pathlib.Path(folder)), root)
+    unpack(download(packages, architecture, archives(), folder), root)
     for part in ("packages", "lists", "cache"):
-        shutil.rmtree(pathlib.Path(folder) / part)
+        shutil.rmtree(folder / part)
     record.write_text(wanted)
     return root
