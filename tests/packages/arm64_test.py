@@ -3,12 +3,11 @@
 usage: arm64_test.py PACKAGES_DIR CACHE_DIR [unittest's arguments]
 
 The library is Debian's arm64 package libc6, fetched by apt from the mirror that this machine uses,
-into CACHE_DIR. The kernel of this machine does not start arm64 programs, so each program lies in a
-folder of its own, and scripts that start it under qemu stand beside the others. Skipped, with the
-reason, if the archive was not made, or qemu-user or the package cannot be had.
+into CACHE_DIR. Programs that start other programs need a kernel that knows qemu for arm64. It is
+told so in a user namespace, which Linux can do since 6.7, so the machine stays as it is. Skipped,
+with the reason, if the archive was not made, or qemu-user or the package cannot be had.
 """
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -25,6 +24,11 @@ from debian_packages import Unavailable, fetch_root, of_release  # noqa: E402
 PACKAGES, CACHE = pathlib.Path(sys.argv.pop(1)).resolve(), pathlib.Path(sys.argv.pop(1)).resolve()
 RELEASE, GLIBC = "bullseye", "2.31"
 PROGRAMS = ("warpwright", "warpwright-runner", "warpwright-kernelbench", "warpwright-collect", "warpwright-worker-cpu")
+# Tells the kernel of a namespace that qemu ($0) starts programs with the head of an arm64 ELF file, and starts the rest of the words.
+MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
+MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
+ENTER = (f"mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && "
+         f"printf '%s' ':arm64:M::{MAGIC}:{MASK}:'\"$0:F\" >/proc/sys/fs/binfmt_misc/register && exec \"$@\"")
 
 
 def older_libc():
@@ -50,34 +54,20 @@ class Arm64(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         cls.folder.chmod(0o755)  # the runner's workers give up root
         subprocess.run(["tar", "-C", cls.folder, "-xf", archives[-1]], check=True)
-        cls.unpacked = next(path for path in cls.folder.iterdir())
-        for program in PROGRAMS:
-            cls.lay_out(qemu, program)
+        cls.programs = next(cls.folder.glob("warpwright-*")) / "lib/warpwright"
         text = (ROOT / "examples/saxpy.cu").read_text()
         (cls.folder / "saxpy.cu").write_text(text.replace("1 << 24", "1 << 12"))
-
-    @classmethod
-    def lay_out(cls, qemu, program):
-        """A prefix for one program: the program itself, and scripts for the programs that it starts."""
-        place, programs = cls.folder / "of" / program, cls.unpacked / "lib/warpwright"
-        (place / "lib/warpwright").mkdir(parents=True)
-        (place / "share").symlink_to(cls.unpacked / "share")
-        for part in programs.iterdir():
-            if part.name not in PROGRAMS:
-                (place / "lib/warpwright" / part.name).symlink_to(part)
-        os.link(programs / program, place / "lib/warpwright" / program)
-        for other in PROGRAMS:
-            if other != program:
-                script = place / "lib/warpwright" / other
-                script.write_text(f'#!/bin/sh\nexec {qemu} -L {cls.libc} {cls.folder}/of/{other}/lib/warpwright/{other} "$@"\n')
-                script.chmod(0o755)
-        cls.qemu = [qemu, "-L", cls.libc]
+        cls.enter = ["unshare", "--user", "--map-root-user", "--mount", "--fork", "--kill-child", "sh", "-c", ENTER, qemu]
+        probe = subprocess.run([*cls.enter, "true"], capture_output=True, text=True)
+        cls.why_alone = probe.stderr.strip() if probe.returncode else ""
+        if probe.returncode:
+            cls.enter = [qemu]
 
     def start(self, program, *arguments, **options):
         home = {f"XDG_{kind}_HOME": str(self.folder / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
-        return subprocess.Popen([*self.qemu, self.folder / "of" / program / "lib/warpwright" / program, *arguments], cwd=self.folder,
-                                env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LC_ALL": "C"} | home, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, **options)
+        environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.folder), "LC_ALL": "C", "QEMU_LD_PREFIX": str(self.libc)}
+        return subprocess.Popen([*self.enter, self.programs / program, *arguments], cwd=self.folder, env=environment | home,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
     def run_there(self, program, *arguments, code=0, timeout=300):
         with self.start(program, *arguments, stdin=subprocess.DEVNULL, text=True) as process:
@@ -100,7 +90,7 @@ class Arm64(unittest.TestCase):
         text = self.run_there("warpwright", "analyze", "--no-such-option", "saxpy.cu", code=2)
         self.assertIn("no-such-option", text)
 
-    def test_examples_are_analyzed_as_on_this_machine(self):
+    def test_examples_are_analyzed(self):
         for name, kernel in (("saxpy", "saxpy"), ("softmax", "softmax")):
             self.assertIn(kernel, self.run_there("warpwright", "analyze", ROOT / f"examples/{name}.cu"))
 
@@ -138,6 +128,8 @@ class Arm64(unittest.TestCase):
                 return message["result"]
 
     def test_a_kernel_is_optimized_on_the_cpu(self):
+        if self.why_alone:
+            self.skipTest(f"this kernel starts no arm64 programs: {self.why_alone}")
         text = self.run_there("warpwright", "optimize", "saxpy.cu", "--device", "cpu", "--max-variants", "2", "--policy", "search", "--json",
                               timeout=1500)
         self.assertRegex(text, r'"outcome": ?"verified"')
