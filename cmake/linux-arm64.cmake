@@ -1,4 +1,4 @@
-# Toolchain for arm64 Linux (Grace, DGX Spark) on any machine with Clang and LLD: `make package ARCH=arm64`.
+# Toolchain for arm64 Linux (Grace, DGX Spark) with Clang and LLD: `make package ARCH=arm64`.
 # Libraries and headers come from Debian's arm64 packages, which scripts/sysroot.py unpacks. Programs
 # of the build itself and tests run under qemu-user.
 set(WARPWRIGHT_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/sysroot-arm64/root CACHE PATH "Root folder with Debian's arm64 packages")

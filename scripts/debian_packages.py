@@ -1,7 +1,7 @@
 """Debian packages of another architecture or release, fetched by apt and unpacked into a folder.
 
-apt gets lists and a state of its own, so the machine's packages are untouched. For sysroot.py and
-the tests of packages. Needs no root.
+apt gets separate lists and a separate state, so the machine's packages are untouched. For
+sysroot.py and the tests of packages. Works without root.
 """
 import os
 import pathlib

@@ -10,8 +10,9 @@ published; by default that of packaging/project.toml.
 check    refuses a tree with changes that are not committed, and a version that CHANGELOG.md does
          not describe.
 write    refuses missing packages of either system, and programs of another commit. It writes
-         PACKAGES_DIR/release-notes.md, and in release/ the files to send: mason/package.yaml for Mason's
-         registry, nvim-lspconfig/warpwright.lua and conda/recipe.yaml
+         release-notes.md to PACKAGES_DIR, and to release/ there the files to send:
+         mason/package.yaml for Mason's registry, nvim-lspconfig/warpwright.lua and
+         conda/recipe.yaml
 """
 import pathlib
 import re

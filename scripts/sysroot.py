@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the folder that a cross build compiles and links against: libraries and headers of another architecture.
+"""Makes the folder with libraries and headers of another architecture, for a cross build.
 
 usage: scripts/sysroot.py ARCHITECTURE FOLDER
 
 ARCHITECTURE is Debian's name, arm64. FOLDER/root gets the unpacked Debian packages that
-packaging/components.toml names, from the archives that this machine uses. Nothing is installed, and
-no root is needed. Does nothing if FOLDER has them; remove it to fetch newer versions. 100 MB are
-fetched, and 1.1 GB unpacked.
+packaging/components.toml names, from the archives that this machine uses. Works without root, and
+installs nothing. Does nothing if FOLDER has them; remove it to fetch newer versions. 100 MB are
+fetched, and 1 GB unpacked.
 """
 import pathlib
 import sys

@@ -3,9 +3,9 @@
 usage: arm64_test.py PACKAGES_DIR CACHE_DIR [unittest's arguments]
 
 The library is Debian's arm64 package libc6, fetched by apt from the mirror that this machine uses,
-into CACHE_DIR. Programs that start other programs need a kernel that knows qemu for arm64. It is
-told so in a user namespace, which Linux can do since 6.7, so the machine stays as it is. Skipped,
-with the reason, if the archive was not made, or qemu-user or the package cannot be had.
+into CACHE_DIR. For programs that start other programs, the test registers qemu with the kernel. It
+does so in a user namespace, so the machine stays as it is; this needs Linux 6.7. Skipped, with the
+reason, if the archive was not made, qemu-user is missing, or the package cannot be fetched.
 """
 import json
 import pathlib
