@@ -100,15 +100,17 @@ def packages_of(files, root=pathlib.Path("/")):
 
     A file of no package is an error: its license would be unknown.
     """
-    real = {os.path.realpath(file): file for file in files}
-    wanted, owners = {**real, **{file: file for file in files}}, {}
+    named = {}  # files by each of their paths: one may be reached through several links
+    for file in files:
+        for path in {file, os.path.realpath(file)}:
+            named.setdefault(path, []).append(file)
+    owners = {}
     for place in {root, pathlib.Path("/")}:
         for listing in (place / "var/lib/dpkg/info").glob("*.list"):
             package = listing.name.removesuffix(".list").split(":")[0]
             for line in listing.read_text().splitlines():
-                path = str(place / line.lstrip("/"))
-                if path in wanted:
-                    owners[wanted[path]] = package
+                for file in named.get(str(place / line.lstrip("/")), ()):
+                    owners[file] = package
     lost = sorted(file for file in files if file not in owners)
     if lost:
         fail(f"{lost[0]} is linked in or included, and of no Debian package: its license is unknown "
