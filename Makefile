@@ -1,9 +1,12 @@
 # The two commands of the README, and the few that developers use. All work is in CMake and scripts/.
 JOBS ?= $(shell nproc)
-BUILD := build/release
+# The system that packages are for: x86_64, or arm64, which is cross-compiled (docs/internals/releases.md).
+ARCH ?= x86_64
+PRESET := $(if $(filter arm64,$(ARCH)),linux-arm64,release)
+BUILD := build/$(PRESET)
 BIN := $(BUILD)/bin
 
-.PHONY: demo test test-editors package release build deps bench fuzz test-corpus format tidy clean
+.PHONY: demo test test-editors test-arm64 package release build deps bench fuzz test-corpus format tidy clean
 
 # The demo's programs alone: an editor's server, the runner and its workers. CCACHE_REMOTE_STORAGE, if set, names a shared cache of ccache.
 demo:
@@ -18,27 +21,34 @@ test: build
 	@timeout 900 scripts/install-editors.sh || echo "VS Code cannot be installed here: its test says so and is skipped"
 	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages|long|golden' -j $(JOBS)
 
-# What users install, into build/packages: .tar.xz, .deb, the wheel for PyTorch, the Neovim plugin, the VSIX for VS Code.
+# What users install, into build/packages: .tar.xz, .deb, the wheel for PyTorch, the Neovim plugin, the VSIX for VS Code. With ARCH=arm64 for
+# arm64 Linux.
 package: build
 	scripts/package.sh $(BUILD) build/packages
 
-# The packages with release notes, and files for Mason, nvim-lspconfig and conda in build/packages/release. Only of committed sources.
+# The packages of both systems with release notes, and files for Mason, nvim-lspconfig and conda in build/packages/release. Only of committed sources.
 release:
 	scripts/release.py check $(REPOSITORY)
-	+REPOSITORY=$(REPOSITORY) $(MAKE) package
-	scripts/release.py write $(BUILD) build/packages $(REPOSITORY)
+	+REPOSITORY=$(REPOSITORY) $(MAKE) package ARCH=x86_64
+	+REPOSITORY=$(REPOSITORY) $(MAKE) package ARCH=arm64
+	scripts/release.py write build/release build/packages $(REPOSITORY)
 
 # The extension in VS Code, the plugin in Neovim, and each package installed and used; what cannot be had here is skipped.
 test-editors: package
 	@scripts/install-editors.sh || test $$? -eq 77
 	cd $(BUILD) && ctest --output-on-failure --no-tests=error -L 'editors|packages'
 
+# The packages for arm64 Linux under qemu-user: symbol versions, programs, an analysis, a session of an editor, an optimization on the CPU.
+test-arm64:
+	+$(MAKE) package ARCH=arm64
+	python3 -B tests/packages/arm64_test.py build/packages build/older-glibc
+
 build: deps
-	@cmake --preset release >/dev/null
+	@cmake --preset $(PRESET) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS)
 
 deps:
-	@scripts/install-deps.sh
+	@scripts/install-deps.sh $(if $(filter arm64,$(ARCH)),arm64)
 
 # Reruns what this machine can measure, and merges it into bench/results/summary.json and the table of docs/results.md.
 bench: build

@@ -3,6 +3,16 @@
 find_program(WARPWRIGHT_LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
 execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --includedir OUTPUT_VARIABLE llvm_include OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --libdir OUTPUT_VARIABLE llvm_libdir OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(CMAKE_SYSROOT) # llvm-config is this machine's, and the archives are the other's: in the same folders there
+  set(llvm_include ${CMAKE_SYSROOT}${llvm_include})
+  set(llvm_libdir ${CMAKE_SYSROOT}${llvm_libdir})
+  execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --version OUTPUT_VARIABLE llvm_version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  file(STRINGS ${llvm_include}/llvm/Config/llvm-config.h other_version REGEX "^#define LLVM_VERSION_STRING ")
+  if(NOT other_version MATCHES "\"${llvm_version}\"")
+    message(FATAL_ERROR "LLVM is ${llvm_version} here and another version in ${CMAKE_SYSROOT}. Clang precompiles a header for the "
+      "programs, so update the older one (${other_version})")
+  endif()
+endif()
 set(WARPWRIGHT_CLANG_RESOURCE_DIR ${llvm_libdir}/clang/22 CACHE INTERNAL "")
 
 file(GLOB clang_archives ${llvm_libdir}/libclang[A-Z]*.a)

@@ -14,6 +14,14 @@
 # warpwright-train is omitted, because it needs the LibTorch that it was built with. The packages
 # have warpwright-collect instead, the same program without training, which asks endpoints for
 # warpwright. warpwright runs the builtin policy itself.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  set(system arm64)
+  set(debian_architecture arm64)
+else()
+  set(system x86_64)
+  set(debian_architecture amd64)
+endif()
+set(WARPWRIGHT_SYSTEM ${system} CACHE INTERNAL "Architecture of the programs in names of packages; scripts read it")
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packing does not build
 
 set(programs lib/warpwright)
@@ -58,12 +66,13 @@ set(CPACK_PACKAGE_DESCRIPTION "Language server, command line and runner that sea
 and torch modules, prove each against the code as written and measure it on the GPU
 before it is offered. With a plugin for Neovim. Needs no CUDA toolkit; NVRTC and a
 driver are found when present, and the CPU proves correctness without them.")
-set(CPACK_PACKAGE_FILE_NAME warpwright-${PROJECT_VERSION}-linux-x86_64)
+set(CPACK_PACKAGE_FILE_NAME warpwright-${PROJECT_VERSION}-linux-${WARPWRIGHT_SYSTEM})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_ARCHIVE_THREADS 0)
 set(CPACK_THREADS 0)
 set(CPACK_VERBATIM_VARIABLES ON)
-set(CPACK_DEBIAN_FILE_NAME warpwright_${PROJECT_VERSION}_amd64.deb)
+set(CPACK_DEBIAN_FILE_NAME warpwright_${PROJECT_VERSION}_${debian_architecture}.deb)
+set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${debian_architecture})
 set(oldest_glibc ${WARPWRIGHT_GLIBC})
 if(NOT oldest_glibc)
   execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE oldest_glibc OUTPUT_STRIP_TRAILING_WHITESPACE)

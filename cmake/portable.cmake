@@ -18,7 +18,10 @@ set(stubs ${CMAKE_BINARY_DIR}/glibc-${WARPWRIGHT_GLIBC})
 set(script ${CMAKE_SOURCE_DIR}/scripts/glibc_stubs.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script} ${WARPWRIGHT_INSTALLED_LIBC})
 if(${script} IS_NEWER_THAN ${stubs}/libc.so OR ${WARPWRIGHT_INSTALLED_LIBC} IS_NEWER_THAN ${stubs}/libc.so)
-  execute_process(COMMAND ${WARPWRIGHT_STUBS_PYTHON} ${script} --compiler ${CMAKE_C_COMPILER} ${WARPWRIGHT_GLIBC} ${stubs}
+  if(CMAKE_SYSROOT)
+    set(cross --target ${CMAKE_C_COMPILER_TARGET} --sysroot ${CMAKE_SYSROOT})
+  endif()
+  execute_process(COMMAND ${WARPWRIGHT_STUBS_PYTHON} ${script} --compiler ${CMAKE_C_COMPILER} ${cross} ${WARPWRIGHT_GLIBC} ${stubs}
     COMMAND_ERROR_IS_FATAL ANY)
 endif()
 

@@ -2,7 +2,8 @@
 
 For notices.py, sbom.py and wheel.py. The archives come from the link commands and the headers from
 the compiler's dependency log, both of which ninja keeps, and dpkg knows which package each file
-belongs to. packaging/components.toml has the name and the license of each package. A package that
+belongs to: this machine's, or that of the packages that a cross build uses (scripts/sysroot.py).
+packaging/components.toml has the name and the license of each package. A package that
 it lacks is an error, so that each shipped package is named.
 """
 import dataclasses
@@ -59,6 +60,11 @@ def source_of(build):
     return pathlib.Path(cached_value(build, "CMAKE_HOME_DIRECTORY"))
 
 
+def system_root(build):
+    """The folder with Debian's packages that the build uses: of this machine, or of a cross build."""
+    return pathlib.Path(os.path.realpath(optional_value(build, "WARPWRIGHT_SYSROOT", "/")))
+
+
 def linked_archives(build, target):
     """Paths of the archives on a program's link line that are not of this build."""
     words = output_of("ninja", "-C", build, "-t", "commands", "-s", target).split()
@@ -81,23 +87,30 @@ def included_headers(build, targets):
     for line in output_of("ninja", "-C", build, "-t", "deps").splitlines():
         if not line.startswith(" "):
             wanted = line.split(":")[0] in objects
-        elif wanted and line.strip().startswith("/"):
-            headers.add(line.strip())
+        elif wanted:
+            headers.add(os.path.normpath(build / line.strip()))
     if not headers:
         fail(f"{build} is no finished build: make build")
-    inside = (str(source_of(build)) + "/", str(build) + "/")
-    return {header for header in headers if not header.startswith(inside)}
+    inside, others = (str(source_of(build)) + "/", str(build) + "/"), str(system_root(build) / "usr") + "/"
+    return {header for header in headers if header.startswith(others) or not header.startswith(inside)}
 
 
-def packages_of(files):
-    """Debian package by file. A file of no package is an error: its license would be unknown."""
-    real = {os.path.realpath(file): file for file in files}
-    wanted, owners = {**real, **{file: file for file in files}}, {}
-    for listing in pathlib.Path("/var/lib/dpkg/info").glob("*.list"):
-        package = listing.name.removesuffix(".list").split(":")[0]
-        for line in listing.read_text().splitlines():
-            if line in wanted:
-                owners[wanted[line]] = package
+def packages_of(files, root=pathlib.Path("/")):
+    """Debian package by file; `root` has the packages, except those of the compiler itself, with its own headers.
+
+    A file of no package is an error: its license would be unknown.
+    """
+    named = {}  # files by each of their paths: one may be reached through several links
+    for file in files:
+        for path in {file, os.path.realpath(file)}:
+            named.setdefault(path, []).append(file)
+    owners = {}
+    for place in {root, pathlib.Path("/")}:
+        for listing in (place / "var/lib/dpkg/info").glob("*.list"):
+            package = listing.name.removesuffix(".list").split(":")[0]
+            for line in listing.read_text().splitlines():
+                for file in named.get(str(place / line.lstrip("/")), ()):
+                    owners[file] = package
     lost = sorted(file for file in files if file not in owners)
     if lost:
         fail(f"{lost[0]} is linked in or included, and of no Debian package: its license is unknown "
@@ -112,7 +125,7 @@ def shipped_packages(build, programs):
         fail(f"{build} has no programs: make build")
     archives = {target: set(linked_archives(build, target)) for target in targets}
     headers = included_headers(build, targets)
-    owners = packages_of(set().union(headers, *archives.values()))
+    owners = packages_of(set().union(headers, *archives.values()), system_root(build))
     used = {package: set(targets) for package, known in KNOWN.items() if known.get("always")}
     for target in targets:
         for archive in archives[target]:
@@ -128,15 +141,15 @@ def shipped_packages(build, programs):
     return used
 
 
-def version_of(package):
-    return output_of("dpkg-query", "-W", "-f=${Version}", package)
+def version_of(package, root):
+    return output_of("dpkg-query", f"--admindir={root / 'var/lib/dpkg'}", "-W", "-f=${Version}", package)
 
 
-def copyright_texts(packages):
+def copyright_texts(packages, root):
     """Debian's copyright files, with the common licenses that they refer to, by their names in a package."""
     texts = {}
     for package in packages:
-        source = pathlib.Path(f"/usr/share/doc/{package}/copyright")
+        source = root / f"usr/share/doc/{package}/copyright"
         if not source.exists():
             fail(f"{source} is missing: scripts/install-deps.sh installs {package}")
         texts[f"{package}.txt"] = text = source.read_text(errors="replace")
@@ -147,11 +160,11 @@ def copyright_texts(packages):
     return texts
 
 
-def debian_component(package, programs):
-    known, version = KNOWN[package], version_of(package)
+def debian_component(package, programs, root):
+    known, version = KNOWN[package], version_of(package, root)
     where = ", ".join(sorted(target.removeprefix("bin/") for target in programs))
     return Component(known["name"], version, known["license"], f"pkg:deb/debian/{package}@{version.replace('+', '%2B')}",
-                     copyright_texts([package, *known.get("inside", ())]), where)
+                     copyright_texts([package, *known.get("inside", ())], root), where)
 
 
 def grammar_component(build):
@@ -167,7 +180,7 @@ def grammar_component(build):
 def program_components(build, programs=SHIPPED):
     """What the programs of a finished build link in; `programs` are paths in the build."""
     used = shipped_packages(build, programs)
-    found = [debian_component(package, targets) for package, targets in used.items()]
+    found = [debian_component(package, targets, system_root(build)) for package, targets in used.items()]
     if "libtree-sitter-dev" in used and (grammar := grammar_component(build)):
         found.append(grammar)
     return sorted(found, key=lambda component: component.name.lower())

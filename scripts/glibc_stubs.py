@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Writes stub libraries of an older glibc, for the linker, from the glibc that is installed.
 
-usage: scripts/glibc_stubs.py [--compiler CLANG] VERSION FOLDER
+usage: scripts/glibc_stubs.py [--compiler CLANG] [--target TRIPLE --sysroot ROOT] VERSION FOLDER
 
 glibc keeps its old symbol versions, so the installed one shows those of an older one: each symbol
 gets its newest version up to VERSION. A symbol without such a version is absent, so that a link
 that needs it fails by its name. A program linked with -L FOLDER asks for no newer version. The
-stubs hold no code; at run time the machine's own libraries are loaded.
+stubs hold no code; at run time the machine's own libraries are loaded. TRIPLE and ROOT are those of
+a cross build; ROOT has the glibc of the other architecture.
 
 FOLDER gets libc.so, libm.so, libpthread.so, libdl.so, librt.so and the loader. Needs Clang, LLD and
 readelf.
@@ -82,25 +83,28 @@ def write_stub(compiler, path, soname, symbols):
         source.write_text(assembly(symbols))
         script.write_text("".join(f"GLIBC_{version} {{}};\n" for version in versions))
         named = [f"-Wl,--version-script={script}"] if versions else []
-        output_of(compiler, "-shared", "-nostdlib", "-fuse-ld=lld", f"-Wl,-soname,{soname}", *named, "-o", path, source)
+        output_of(*compiler, "-shared", "-nostdlib", "-fuse-ld=lld", f"-Wl,-soname,{soname}", *named, "-o", path, source)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", default="clang-22")
+    parser.add_argument("--target")
+    parser.add_argument("--sysroot")
     parser.add_argument("version", type=numbers)
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    compiler = [arguments.compiler, *([f"--target={arguments.target}", f"--sysroot={arguments.sysroot}"] if arguments.target else [])]
 
     def installed(name):
-        return output_of(arguments.compiler, f"-print-file-name={name}").strip()
+        return output_of(*compiler, f"-print-file-name={name}").strip()
 
     def write(name, soname, symbols=()):
-        write_stub(arguments.compiler, folder / name, soname, symbols)
+        write_stub(compiler, folder / name, soname, symbols)
 
-    loader = LOADERS[output_of(arguments.compiler, "-dumpmachine").split("-")[0]]
+    loader = LOADERS[output_of(*compiler, "-dumpmachine").split("-")[0]]
     for name, soname in EMPTY.items():
         write(name, soname)
     write("libm.so", "libm.so.6", newest_up_to(arguments.version, installed("libm.so.6")))

@@ -5,9 +5,10 @@
 # Debian's npm is installed for it. Does nothing if all of it is there. Needs root or sudo to
 # install.
 #
-# Usage: scripts/install-deps.sh [demo|test]
+# Usage: scripts/install-deps.sh [demo|test|arm64]
 #   demo   only the packages that build the demo's programs
 #   test   all; the default
+#   arm64  all, qemu-user, and in build/sysroot-arm64 the arm64 packages that a cross build uses
 #
 # It does not install the CUDA toolkit and the GPU driver. Both are optional (`warpwright doctor`).
 set -euo pipefail
@@ -52,10 +53,16 @@ install_grammar() {
   rm -rf "$work"
 }
 
+fetch_the_rest() {
+  install_grammar
+  [ "$purpose" != arm64 ] || "$(dirname "$0")/sysroot.py" arm64 "$(dirname "$0")/../build/sysroot-arm64" >/dev/null
+}
+
 if ! command -v dpkg-query >/dev/null; then
   echo "install-deps: this is no Debian system; install these or their equivalents by hand: ${packages[*]}" >&2
   exit 1
 fi
+[ "$purpose" != arm64 ] || packages+=(qemu-user)
 command -v npm >/dev/null || packages+=(npm) # fetches the grammar, and packs and tests the extension for VS Code
 missing=()
 for package in "${packages[@]}"; do
@@ -63,7 +70,7 @@ for package in "${packages[@]}"; do
 done
 if [ ${#missing[@]} -eq 0 ]; then
   [ "$purpose" != demo ] || echo "packages: all are installed"
-  install_grammar
+  fetch_the_rest
   exit 0
 fi
 
@@ -89,4 +96,4 @@ apt-get install --print-uris -qq -y --no-install-recommends "${missing[@]}" 2>/d
   echo "install-deps: apt could not install ${missing[*]}. clang-22 comes from bookworm-security: is that in /etc/apt/sources.list?" >&2
   exit 1
 }
-install_grammar
+fetch_the_rest

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs editors/vscode into build/packages: warpwright.vsix, which finds the server by its setting
-# or on the PATH, and, when a folder with the built programs is given, warpwright-linux-x64.vsix,
-# which brings them along (stripped). Needs npm and its registry once.
+# or on the PATH. When a folder with the built programs is given, also warpwright-linux-x64.vsix or
+# warpwright-linux-arm64.vsix, which brings them along (stripped). Needs npm and its registry once.
 #
 # Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin Exit 77 (skipped) where there
 # is no npm or its packages cannot be had.
@@ -57,14 +57,17 @@ pack() { # NAME, then options of vsce
 
 pack warpwright.vsix
 if [ -n "$bin" ]; then
+  cached() { sed -n "s/^$1:[A-Z]*=//p" "$bin/../CMakeCache.txt"; }
+  system=$(cached WARPWRIGHT_SYSTEM) strip=$(cached CMAKE_STRIP)
+  target=linux-${system/x86_64/x64}
   cd "$stage"
   mkdir -p server/bin server/share/doc/warpwright
   for program in warpwright warpwright-runner warpwright-worker-cpu warpwright-collect libwarpwright-capture.so; do
-    [ ! -x "$bin/$program" ] || strip -o "server/bin/$program" "$bin/$program"
+    [ ! -x "$bin/$program" ] || "$strip" -o "server/bin/$program" "$bin/$program"
   done
   [ ! -d "$bin/torch" ] || cp -r "$bin/torch" server/bin/torch
   find server -name __pycache__ -prune -exec rm -rf {} +
-  find server/bin/torch -name '*.so' -exec strip {} +
+  find server/bin/torch -name '*.so' -exec "$strip" {} +
   cp "$root"/docs/*.md server/share/doc/warpwright
   for folder in use operate internals rules; do
     install -D -m 644 -t "server/share/doc/warpwright/$folder" "$root/docs/$folder"/*.md
@@ -74,6 +77,6 @@ if [ -n "$bin" ]; then
     [ ! -f "$root/trainer/weights/$weights" ] || install -D -m 644 -t server/share/warpwright "$root/trainer/weights/$weights"
   done
   "$root/scripts/notices.py" programs "$(dirname "$bin")" server/share/warpwright
-  pack warpwright-linux-x64.vsix --target linux-x64
+  pack "warpwright-$target.vsix" --target "$target"
 fi
 "$root/scripts/checksums.sh" "$packages"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Makes the installable packages of a finished build:
-#   warpwright-VERSION-linux-x86_64.tar.xz       programs, docs, examples, Neovim plugin
-#   warpwright_VERSION_amd64.deb                 the same for Debian, Ubuntu and the like
+#   warpwright-VERSION-linux-SYSTEM.tar.xz       programs, docs, examples, Neovim plugin
+#   warpwright_VERSION_ARCHITECTURE.deb          the same for Debian, Ubuntu and the like
 #   warpwright.nvim/                             the Neovim plugin as a directory
 #   warpwright-VERSION-py3-none-*.whl            the backend of torch.compile (scripts/wheel.py)
-#   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, if npm is there
+#   warpwright.vsix, warpwright-linux-*.vsix     by scripts/package-vscode.sh, if npm is there
 #   warpwright-VERSION-source.tar.xz             the committed sources (THIRD_PARTY.txt gives the reason)
 #   warpwright-VERSION.spdx.json                 the software inside each package (scripts/sbom.py)
 #   SHA256SUMS                                   of every file; check with `sha256sum -c SHA256SUMS`
+# SYSTEM is that of the build, x86_64 or arm64. Packages of the other system stay.
 # Builds nothing. `make test-editors` installs and uses each package, tests/torch/wheel the wheel.
 # usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]
 #   KINDs: archive deb neovim wheel vscode source; all of them by default
@@ -19,6 +20,7 @@ kinds=" ${*:3} "
 cd "$(dirname "$0")/.."
 mkdir -p "$out"
 version=$(<VERSION)
+system=$(sed -n 's/^WARPWRIGHT_SYSTEM:INTERNAL=//p' "$build/CMakeCache.txt")
 
 # The plugin with the index of its help, as `:helptags` writes it: tag, file and pattern, sorted by bytes.
 plugin=$build/warpwright.nvim
@@ -41,8 +43,8 @@ pack() { # pack GENERATOR FILE [OPTION...]
   mv "$work"/$2 "$out/"
   rm -rf "$work"
 }
-[[ $kinds != *" archive "* ]] || pack TXZ 'warpwright-*.tar.xz'
-[[ $kinds != *" deb "* ]] || pack DEB 'warpwright_*.deb' -D CPACK_PACKAGING_INSTALL_PREFIX=/usr
+[[ $kinds != *" archive "* ]] || pack TXZ "warpwright-*-linux-$system.tar.xz"
+[[ $kinds != *" deb "* ]] || pack DEB "warpwright_*_${system/x86_64/amd64}.deb" -D CPACK_PACKAGING_INSTALL_PREFIX=/usr
 [[ $kinds != *" wheel "* ]] || scripts/wheel.py "$build" "$out"
 if [[ $kinds == *" vscode "* ]]; then
   status=0

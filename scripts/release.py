@@ -8,21 +8,25 @@ usage: scripts/release.py check [REPOSITORY]
 published; by default that of packaging/project.toml.
 
 check    refuses a tree with changes that are not committed, and a version that CHANGELOG.md does
-         not describe
-write    refuses packages that are missing, or programs of another commit. PACKAGES_DIR gets
-         release-notes.md, and in release/ the files to send: mason/package.yaml for Mason's
-         registry, nvim-lspconfig/warpwright.lua and conda/recipe.yaml
+         not describe.
+write    refuses missing packages of either system, and programs of another commit. It writes
+         release-notes.md to PACKAGES_DIR, and to release/ there the files to send:
+         mason/package.yaml for Mason's registry, nvim-lspconfig/warpwright.lua and
+         conda/recipe.yaml
 """
 import pathlib
 import re
 import sys
+import tarfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from components import PROJECT, ROOT, cached_value, fail, output_of  # noqa: E402
 
 TEMPLATES = {"mason.yaml": "mason/package.yaml", "lspconfig.lua": "nvim-lspconfig/warpwright.lua", "conda.yaml": "conda/recipe.yaml"}
-KINDS = ("warpwright-{version}-linux-x86_64.tar.xz", "warpwright_{version}_amd64.deb", "warpwright-{version}-py3-none-*.whl",
-         "warpwright.vsix", "warpwright-linux-x64.vsix", "warpwright-{version}-source.tar.xz", "warpwright-{version}.spdx.json")
+ARCHIVES = {"": "warpwright-{version}-linux-x86_64.tar.xz", "ARM64_": "warpwright-{version}-linux-arm64.tar.xz"}
+KINDS = (*ARCHIVES.values(), "warpwright_{version}_amd64.deb", "warpwright_{version}_arm64.deb", "warpwright-{version}-py3-none-*_x86_64.whl",
+         "warpwright-{version}-py3-none-*_aarch64.whl", "warpwright.vsix", "warpwright-linux-x64.vsix", "warpwright-linux-arm64.vsix",
+         "warpwright-{version}-source.tar.xz", "warpwright-{version}.spdx.json")
 
 
 def version():
@@ -63,7 +67,8 @@ def expected_packages(packages):
     for kind in KINDS:
         found = sorted(packages.glob(kind.format(version=version())))
         if len(found) != 1:
-            fail(f"{packages} has {len(found)} files {kind.format(version=version())}, not one: make package")
+            system = "arm64" if "arm64" in kind or "aarch64" in kind else "x86_64"
+            fail(f"{packages} has {len(found)} files {kind.format(version=version())}, not one: make package ARCH={system}")
         yield found[0].name
 
 
@@ -77,15 +82,29 @@ def filled(template, values):
     return re.sub(r"@([A-Z][A-Z0-9_]*)@", lambda found: values[found[1]], template)
 
 
+def check_commit(archive, commit):
+    """Refuses an archive whose program is of another commit. Programs of another architecture cannot be asked, so their text is read."""
+    with tarfile.open(archive) as packed:
+        member = packed.getmember(f"{archive.name.removesuffix('.tar.xz')}/lib/warpwright/warpwright")
+        if f"{commit}\0".encode() not in packed.extractfile(member).read():
+            fail(f"{archive.name} is not of the commit {commit}")
+
+
+def archive_values(sums):
+    """Values of the templates by name: each system's archive."""
+    values = {}
+    for prefix, kind in ARCHIVES.items():
+        name = kind.format(version=version())
+        values |= {f"{prefix}ARCHIVE": name, f"{prefix}ARCHIVE_FOLDER": name.removesuffix(".tar.xz"), f"{prefix}ARCHIVE_SHA256": sums[name]}
+    return values
+
+
 def write(build, packages, repository):
-    built = output_of(build / "bin/warpwright", "--version")
-    if f"({git('rev-parse', '--short=12', 'HEAD')}," not in built:
-        fail(f"the programs are not of the commit {git('rev-parse', '--short=12', 'HEAD')}: {built.strip()}")
     names, sums = list(expected_packages(packages)), sums_of(packages)
-    archive = names[0]
+    for kind in ARCHIVES.values():
+        check_commit(packages / kind.format(version=version()), git("rev-parse", "--short=12", "HEAD"))
     values = {"VERSION": version(), "REPOSITORY": repository, "OWNER": owner_of(repository), "SUMMARY": PROJECT["summary"],
-              "LICENSE": PROJECT["license"], "ARCHIVE": archive, "ARCHIVE_FOLDER": archive.removesuffix(".tar.xz"),
-              "ARCHIVE_SHA256": sums[archive], "GLIBC": cached_value(build, "WARPWRIGHT_GLIBC")}
+              "LICENSE": PROJECT["license"], "GLIBC": cached_value(build, "WARPWRIGHT_GLIBC"), **archive_values(sums)}
     (packages / "release-notes.md").write_text(release_notes(sums, names))
     for name, place in TEMPLATES.items():
         target = packages / "release" / place

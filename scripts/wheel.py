@@ -59,7 +59,7 @@ def copy_parts(build, out):
         shutil.copy2(build / "bin" / name, out / "warpwright/bin")
 
 
-def platform_tag(binaries, oldest=(2, 17)):
+def platform_tag(binaries, oldest=(2, 17), machine=platform.machine()):
     """The oldest glibc from `oldest` on that has every symbol version of `binaries`, as a tag of PEP 600, which begins at 2.17."""
     newest = oldest
     for path in binaries:
@@ -68,28 +68,29 @@ def platform_tag(binaries, oldest=(2, 17)):
         if others:
             fail(f"{path.name} needs {min(others)}, which the user's machine may lack: link it statically")
         newest = max(newest, elf.glibc)
-    return f"manylinux_{newest[0]}_{newest[1]}_{platform.machine()}"
+    return f"manylinux_{newest[0]}_{newest[1]}_{machine}"
 
 
 def main(build, out):
     version = cached_value(build, "CMAKE_PROJECT_VERSION")
     floor = tuple(map(int, optional_value(build, "WARPWRIGHT_GLIBC", "2.17").split(".")))
+    machine = {"arm64": "aarch64"}.get(system := cached_value(build, "WARPWRIGHT_SYSTEM"), system)
     with tempfile.TemporaryDirectory(prefix="warpwright-wheel-") as folder:
         place = pathlib.Path(folder)
         copy_parts(build, place)
         binaries = [path for path in sorted(place.rglob("*")) if is_elf(path)]
         for path in binaries:
-            output_of("strip", path)
+            output_of(cached_value(build, "CMAKE_STRIP"), path)
         information = place / f"warpwright-{version}.dist-info"
         information.mkdir()
         description = (ROOT / "docs/use/pytorch.md").read_text()
         (information / "METADATA").write_text(METADATA.format(version=version, license=PROJECT["license"], description=description))
-        (information / "WHEEL").write_text(WHEEL.format(platform=platform_tag(binaries, floor)))
+        (information / "WHEEL").write_text(WHEEL.format(platform=platform_tag(binaries, floor, machine)))
         (information / "entry_points.txt").write_text(ENTRY_POINTS)
         shipped = [path for path in sorted((build / "bin").rglob("*")) if path.name in {one.name for one in binaries}]
         output_of(ROOT / "scripts/notices.py", "programs", build, information, *(path.relative_to(build) for path in shipped))
         out.mkdir(parents=True, exist_ok=True)
-        for old in out.glob("warpwright-*.whl"):
+        for old in out.glob(f"warpwright-*_{machine}.whl"):
             old.unlink()
         output_of(sys.executable, "-m", "wheel", "pack", place, "--dest-dir", out)
 

@@ -1,4 +1,4 @@
-// Clang setup for device code on x86, and the table of entry functions.
+// Clang setup for device code on this CPU, and the table of entry functions.
 #include "runner/cpu/compiler.h"
 
 #include "runner/cpu/diagnostics.h"
@@ -21,7 +21,7 @@ namespace {
 /// Limit on template depth. Twice this depth may overflow the stack of the job thread.
 constexpr const char *kTemplateDepth = "-ftemplate-depth=512";
 
-/// Suppresses the diagnostic for a pragma that LLVM cannot apply on x86, because the kernel is
+/// Suppresses the diagnostic for a pragma that LLVM cannot apply on a CPU, because the kernel is
 /// still correct.
 struct QuietOptimizer : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
@@ -50,9 +50,9 @@ std::vector<std::string> arguments(const CompileRequest &request) {
                                    "cuda",
                                    "-fcuda-is-device",
                                    "-triple",
-                                   "x86_64-pc-linux-gnu",
+                                   llvm::sys::getDefaultTargetTriple(),
                                    "-aux-triple",
-                                   "x86_64-pc-linux-gnu",
+                                   llvm::sys::getDefaultTargetTriple(),
                                    "-target-cpu",
                                    llvm::sys::getHostCPUName().str(),
                                    "-O2",

@@ -52,7 +52,11 @@ std::string cpu_name() {
     if (line.starts_with("model name"))
       if (std::size_t colon = line.find(": "); colon != std::string::npos)
         return line.substr(colon + 2);
+#ifdef __x86_64__
   return "x86-64";
+#else
+  return "arm64"; // whose kernel gives numbers only
+#endif
 }
 
 model::DeviceInfo describe_cpu() {

@@ -10,6 +10,9 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#ifdef __aarch64__
+#include <asm/sigcontext.h>
+#endif
 
 namespace warpwright::runner::cpu {
 namespace {
@@ -29,6 +32,26 @@ GuardState state;
 
 pid_t thread_id() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
+/// Whether the access that faulted was a write.
+bool is_write(const ucontext_t &context) {
+#ifdef __x86_64__
+  return context.uc_mcontext.gregs[REG_ERR] & 2; // page fault error code (Intel SDM vol. 3, 4.7)
+#else
+  // The kernel appends records to the registers; one is the syndrome, whose bit 6 is WnR (Arm ARM,
+  // ESR_EL1, data abort).
+  const auto *record = reinterpret_cast<const char *>(context.uc_mcontext.__reserved);
+  for (const char *end = record + sizeof context.uc_mcontext.__reserved; record < end;) {
+    const auto *head = reinterpret_cast<const _aarch64_ctx *>(record);
+    if (head->magic == ESR_MAGIC)
+      return reinterpret_cast<const esr_context *>(record)->esr & 1u << 6;
+    if (head->size == 0)
+      break;
+    record += head->size;
+  }
+  return false;
+#endif
+}
+
 void on_signal(int signal, siginfo_t *info, void *raw_context) {
   if (state.thread.load() != thread_id()) {
     if (signal == SIGALRM)
@@ -39,9 +62,7 @@ void on_signal(int signal, siginfo_t *info, void *raw_context) {
   }
   state.signal = signal;
   state.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  auto *context = static_cast<ucontext_t *>(raw_context);
-  state.write = context->uc_mcontext.gregs[REG_ERR] &
-                2; // page fault error code, bit 1 (Intel SDM vol. 3, 4.7)
+  state.write = is_write(*static_cast<const ucontext_t *>(raw_context));
   siglongjmp(state.jump, 1);
 }
 
@@ -67,7 +88,7 @@ public:
   SignalScope(const SignalScope &) = delete;
 
 private:
-  static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM};
+  static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM};
   std::unique_ptr<char[]> stack_;
   stack_t old_stack_{};
   struct sigaction old_actions_[std::size(kSignals)];
@@ -115,6 +136,7 @@ Fault signal_fault(const GuardOptions &options) {
     result.message = "integer division overflow or by zero";
     return result;
   case SIGILL:
+  case SIGTRAP: // on Arm
     result.message = "the kernel reached code that cannot be reached";
     return result;
   default:

@@ -2,11 +2,12 @@
 #include "runner/cpu/fiber_stacks.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace warpwright::runner::cpu {
 namespace {
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kSlot = FiberStacks::kStackBytes + kPage;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); // 64 KiB on some Arm systems
+const std::size_t kSlot = FiberStacks::kStackBytes + kPage;
 } // namespace
 
 FiberStacks::~FiberStacks() {

@@ -11,6 +11,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kNvrtcNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+#ifdef __x86_64__
+constexpr const char *kTargetLibraries = "targets/x86_64-linux/lib";
+constexpr const char *kTargetInclude = "targets/x86_64-linux/include";
+#else
+constexpr const char *kTargetLibraries = "targets/sbsa-linux/lib";
+constexpr const char *kTargetInclude = "targets/sbsa-linux/include";
+#endif
 constexpr const char *kCuptiNames[] = {"libcupti.so.13", "libcupti.so.12"};
 
 std::vector<fs::path> python_packages() {
@@ -74,9 +81,9 @@ ToolkitPaths find_toolkit() {
       roots.emplace_back(value);
   roots.insert(roots.end(), {"/usr/local/cuda", "/opt/cuda"});
   for (const fs::path &root : roots) {
-    for (const char *library : {"lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"})
+    for (const char *library : {"lib64", "lib", kTargetLibraries, "extras/CUPTI/lib64"})
       add_libraries(paths, root / library);
-    for (const char *include : {"include", "targets/x86_64-linux/include"})
+    for (const char *include : {"include", kTargetInclude})
       if (paths.include_dirs.empty())
         add_include(paths, root / include);
   }

@@ -119,7 +119,7 @@ class Packages(unittest.TestCase):
         (root / "var/lib/dpkg/updates").mkdir()
         (root / "var/lib/dpkg/status").touch()
         install = subprocess.run(["dpkg", f"--root={root}", "--force-depends", "--force-not-root", "--force-script-chrootless",
-                                  f"--log={root}/dpkg.log", "--install", package("warpwright_*.deb")], capture_output=True, text=True,
+                                  f"--log={root}/dpkg.log", "--install", package("warpwright_*_amd64.deb")], capture_output=True, text=True,
                                  env=os.environ | {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
         self.assertEqual(install.returncode, 0, install.stderr)
         self.assertIn("install ok installed", (root / "var/lib/dpkg/status").read_text())

@@ -7,7 +7,6 @@ library is Debian's package libc6, fetched by apt from the mirror that this mach
 CACHE_DIR. Skipped, with the reason, if the archive was not made, the package cannot be fetched or
 the machine gives no namespace.
 """
-import os
 import pathlib
 import shutil
 import subprocess
@@ -15,49 +14,23 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from debian_packages import Unavailable, fetch_root, of_release  # noqa: E402
+
 PACKAGES, CACHE = pathlib.Path(sys.argv.pop(1)).resolve(), pathlib.Path(sys.argv.pop(1)).resolve()
 RELEASE, GLIBC = "bullseye", "2.31"
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # Runs a program in the root folder $0, with /proc and /dev as programs expect them.
 ENTER = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && cd "$0" && exec chroot "$0" "$@"'
 
 
-def apt_options(folder):
-    """apt with lists and state of its own, so that the machine's packages are untouched."""
-    names = {"Dir::Etc::sourcelist": folder / "sources.list", "Dir::Etc::sourceparts": "/dev/null", "Dir::State::lists": folder / "lists",
-             "Dir::State::status": "/dev/null", "Dir::Cache": folder / "cache", "Acquire::Languages": "none"}
-    return [word for name, value in names.items() for word in ("-o", f"{name}={value}")]
-
-
-def mirror():
-    """The site of Debian that this machine fetches packages from; None if it has none."""
-    if not shutil.which("apt-get"):
-        return None
-    listed = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(ORIGIN) $(COMPONENT)"], capture_output=True, text=True).stdout
-    sites = [line.split()[0] for line in listed.splitlines() if line.split()[1:] == ["Debian", "main"]]
-    return next((site for site in sites if "security" not in site), None)
-
-
 def older_libc():
     """A folder with the unpacked package libc6 of the older release."""
-    folder = CACHE / RELEASE
-    done = folder / "unpacked"
-    if done.exists():
-        return done
-    site = mirror()
-    if not site or not os.path.exists(KEYRING):
-        raise unittest.SkipTest("this machine fetches no packages from Debian")
-    for part in ("lists/partial", "cache/archives/partial"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    (folder / "sources.list").write_text(f"deb [arch=amd64 signed-by={KEYRING}] {site} {RELEASE} main\n")
-    for command in (["update"], ["download", "libc6"]):
-        run = subprocess.run(["apt-get", "-qq", *apt_options(folder), *command], cwd=folder, capture_output=True, text=True, timeout=300)
-        if run.returncode:
-            raise unittest.SkipTest(f"libc6 of {RELEASE} cannot be fetched: {run.stderr.strip()}")
-    subprocess.run(["dpkg-deb", "-x", next(folder.glob("libc6_*.deb")), folder / "unpacking"], check=True)
-    (folder / "unpacking").rename(done)
-    return done
+    try:
+        return fetch_root(["libc6"], "amd64", CACHE / RELEASE, lambda: of_release(RELEASE))
+    except Unavailable as why:
+        raise unittest.SkipTest(str(why)) from None
 
 
 class OldGlibc(unittest.TestCase):

@@ -149,6 +149,19 @@ class Release(Folder):
         with self.assertRaisesRegex(SystemExit, 'no section "## 99.0.0"'):
             self.at(self.folder, release.check, "https://github.com/someone/warpwright")
 
+    def test_it_is_refused_with_programs_of_another_commit(self):
+        archive = self.folder / "warpwright-1.2.0-linux-arm64.tar.xz"
+        program = self.folder / archive.name.removesuffix(".tar.xz") / "lib/warpwright/warpwright"
+        program.parent.mkdir(parents=True)
+        for commit, refused in (("0123456789ab", False), ("ba9876543210", True), ("0123456789ab-dirty", True)):
+            program.write_bytes(b"\x7fELF " + commit.encode() + b"\0 text")
+            subprocess.run(["tar", "-C", self.folder, "-cJf", archive, program.parents[2].name], check=True)
+            if refused:
+                with self.assertRaisesRegex(SystemExit, "is not of the commit 0123456789ab"):
+                    release.check_commit(archive, "0123456789ab")
+            else:
+                release.check_commit(archive, "0123456789ab")
+
     def test_notes_are_the_section_of_the_version(self):
         text = "# Changes\n\n## 1.2.0\n\nNew.\n\n## 1.1.0\n\nOld.\n\n## 1.0.0\n"
         self.assertEqual(release.changes(text, "1.2.0"), "New.")
@@ -162,14 +175,18 @@ class Release(Folder):
             import yaml
         except ImportError:
             self.skipTest("there is no python3-yaml")
+        (self.folder / "VERSION").write_text("1.2.0\n")
         values = {"VERSION": "1.2.0", "REPOSITORY": "https://github.com/someone/warpwright", "OWNER": "someone/warpwright", "SUMMARY": "Faster",
-                  "LICENSE": "Apache-2.0 WITH LLVM-exception", "ARCHIVE": "warpwright-1.2.0-linux-x86_64.tar.xz",
-                  "ARCHIVE_FOLDER": "warpwright-1.2.0-linux-x86_64", "ARCHIVE_SHA256": "0" * 64, "GLIBC": "2.28"}
+                  "LICENSE": "Apache-2.0 WITH LLVM-exception", "GLIBC": "2.28"}
+        values |= self.at(self.folder, release.archive_values, {f"warpwright-1.2.0-linux-{system}.tar.xz": digit * 64
+                                                                for system, digit in (("x86_64", "0"), ("arm64", "1"))})
         texts = {name: release.filled((ROOT / "packaging/templates" / name).read_text(), values) for name in release.TEMPLATES}
         mason, conda = yaml.safe_load(texts["mason.yaml"]), yaml.safe_load(texts["conda.yaml"])
         self.assertEqual(mason["source"]["id"], "pkg:github/someone/warpwright@v1.2.0")
-        self.assertEqual(mason["source"]["asset"][0]["bin"], "warpwright-1.2.0-linux-x86_64/bin/warpwright")
-        self.assertEqual(conda["source"]["sha256"], "0" * 64)
+        assets = {asset["target"]: asset["bin"] for asset in mason["source"]["asset"]}
+        self.assertEqual(assets, {"linux_x64_gnu": "warpwright-1.2.0-linux-x86_64/bin/warpwright",
+                                  "linux_arm64_gnu": "warpwright-1.2.0-linux-arm64/bin/warpwright"})
+        self.assertEqual([conda["source"][0][branch]["sha256"] for branch in ("then", "else")], ["1" * 64, "0" * 64])
         self.assertEqual(conda["requirements"]["run"], ["__glibc >=2.28"])
         self.assertIn("cmd = { 'warpwright', 'lsp' }", texts["lspconfig.lua"])
 

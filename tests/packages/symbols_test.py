@@ -1,6 +1,7 @@
 """Each program and library of each package starts with the C library that the packages promise.
 
 It also needs no other library, and names no folder to search for libraries.
+It is for the machine that the package names.
 usage: symbols_test.py PACKAGES_DIR STUBS_DIR COMPILER [unittest's arguments]
 
 STUBS_DIR has the stub libraries that the build links against (scripts/glibc_stubs.py); its name
@@ -34,45 +35,62 @@ def faults(path):
     return found
 
 
-class Packages(unittest.TestCase):
+class Packages:
+    """The packages of one system: `system` as in names of archives, `debian`, `python` and `vscode` in those of other packages."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="warpwright-symbols-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def unpacked(self, pattern):
+    def package(self, pattern):
         found = sorted(PACKAGES.glob(pattern))
         if not found:
-            self.skipTest(f"there is no {pattern} in {PACKAGES}: make package")
-        if found[-1].suffix in (".whl", ".vsix"):
-            zipfile.ZipFile(found[-1]).extractall(self.folder)
-        elif found[-1].suffix == ".deb":
-            subprocess.run(["dpkg-deb", "-x", found[-1], self.folder], check=True)
+            self.skipTest(f"there is no {pattern} in {PACKAGES}: make package ARCH={self.system}")
+        return found[-1]
+
+    def unpacked(self, package):
+        if package.suffix in (".whl", ".vsix"):
+            zipfile.ZipFile(package).extractall(self.folder)
+        elif package.suffix == ".deb":
+            subprocess.run(["dpkg-deb", "-x", package, self.folder], check=True)
         else:
-            subprocess.run(["tar", "-C", self.folder, "-xf", found[-1]], check=True)
+            subprocess.run(["tar", "-C", self.folder, "-xf", package], check=True)
         return [path for path in sorted(self.folder.rglob("*")) if is_elf(path)]
 
-    def check_package(self, pattern, names):
-        files = self.unpacked(pattern)
+    def check_package(self, pattern, *names):
+        package = self.package(pattern)
+        files = self.unpacked(package)
         self.assertLessEqual(set(names), {path.name for path in files})
         for path in files:
             self.assertEqual(faults(path), [], path.relative_to(self.folder))
+            self.assertEqual(Elf(path).machine, self.system, path.relative_to(self.folder))
+        return package
 
     def test_the_archive(self):
-        self.check_package("warpwright-*-linux-*.tar.xz", ["warpwright", "warpwright-runner", "warpwright-worker-cpu", "warpwright-collect",
-                                                           "libwarpwright-capture.so", "libwarpwright-worker.so"])
+        self.check_package(f"warpwright-*-linux-{self.system}.tar.xz", "warpwright", "warpwright-runner", "warpwright-worker-cpu",
+                           "warpwright-collect", "warpwright-kernelbench", "libwarpwright-capture.so", "libwarpwright-worker.so")
 
     def test_the_deb(self):
-        self.check_package("warpwright_*.deb", ["warpwright", "warpwright-runner"])
-        needs = subprocess.run(["dpkg-deb", "-f", sorted(PACKAGES.glob("warpwright_*.deb"))[-1], "Depends"], capture_output=True, text=True)
-        self.assertEqual(needs.stdout.strip(), f"libc6 (>= {'.'.join(map(str, OLDEST))})")
+        deb = self.check_package(f"warpwright_*_{self.debian}.deb", "warpwright", "warpwright-runner")
+        for field, value in (("Depends", f"libc6 (>= {'.'.join(map(str, OLDEST))})"), ("Architecture", self.debian)):
+            told = subprocess.run(["dpkg-deb", "-f", deb, field], capture_output=True, text=True)
+            self.assertEqual(told.stdout.strip(), value)
 
     def test_the_wheel(self):
-        self.check_package("warpwright-*.whl", ["warpwright-runner", "warpwright-search", "libwarpwright-core.so"])
-        self.assertIn(f"-manylinux_{'_'.join(map(str, OLDEST))}_", sorted(PACKAGES.glob("warpwright-*.whl"))[-1].name)
+        self.check_package(f"warpwright-*-manylinux_{'_'.join(map(str, OLDEST))}_{self.python}.whl", "warpwright-runner", "warpwright-search",
+                           "libwarpwright-core.so")
 
     def test_the_extension(self):
-        self.check_package("warpwright-linux-x64.vsix", ["warpwright", "warpwright-runner", "libwarpwright-worker.so"])
+        self.check_package(f"warpwright-linux-{self.vscode}.vsix", "warpwright", "warpwright-runner", "libwarpwright-worker.so")
+
+
+class X86(Packages, unittest.TestCase):
+    system, debian, python, vscode = "x86_64", "amd64", "x86_64", "x64"
+
+
+class Arm64(Packages, unittest.TestCase):
+    system, debian, python, vscode = "arm64", "arm64", "aarch64", "arm64"
 
 
 class Linking(unittest.TestCase):
