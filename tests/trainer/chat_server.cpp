@@ -57,7 +57,8 @@ struct ChatServer::Impl {
     beast::flat_buffer buffer;
     http::request<http::string_body> request;
     http::read(stream, buffer, request);
-    const SeenRequest given{std::string(request.target()), std::string(request[http::field::authorization]),
+    const SeenRequest given{std::string(request.target()),
+                            std::string(request[http::field::authorization]),
                             std::string(request[http::field::accept]), request.body()};
     {
       const std::lock_guard lock(mutex);
@@ -121,9 +122,10 @@ Reply error_answer(int status, const std::string &message,
 }
 
 ChatServer::ChatServer(std::vector<Reply> script)
-    : ChatServer([script = std::move(script), number = std::size_t{0}](const SeenRequest &) mutable {
-        return script[std::min(number++, script.size() - 1)];
-      }) {}
+    : ChatServer(
+          [script = std::move(script), number = std::size_t{0}](const SeenRequest &) mutable {
+            return script[std::min(number++, script.size() - 1)];
+          }) {}
 
 ChatServer::ChatServer(Answer answer) : impl_(std::make_unique<Impl>()) {
   const std::string pem = folder_.path / "server.pem", key = folder_.path / "server.key";

@@ -268,7 +268,8 @@ TEST_CASE("prices turn tokens into money, and a spent money budget ends the run"
   CHECK(session.server.seen().size() == 2);
 }
 
-TEST_CASE("an endpoint without structured output is asked again without a schema, and never with one") {
+TEST_CASE(
+    "an endpoint without structured output is asked again without a schema, and never with one") {
   Session session({error_answer(400, "response_format is not supported"), whole_answer("{}")});
   session.config.stream = false;
   auto transport = make_https(session.config, Secret(kKey));

@@ -289,13 +289,16 @@ TEST_CASE("an answer may be one JSON object with the same parts, and is read as 
   CHECK(changed("/plan/source", "int x;").kind == AnswerKind::BadPlan);
 }
 
-TEST_CASE("an answer about a plan may be moves, kernels for regions, or both, and is read as strictly") {
+TEST_CASE(
+    "an answer about a plan may be moves, kernels for regions, or both, and is read as strictly") {
   const auto parse_change = [](const std::string &source, const std::string &plan) {
     return parse_answer(answer_of(source, plan), scale_task(), 2, true);
   };
-  const std::string region = R"({"region": "%y", "steps": [{"launch": {"kernel": "fast", "grid": [4], "block": [256],
+  const std::string region =
+      R"({"region": "%y", "steps": [{"launch": {"kernel": "fast", "grid": [4], "block": [256],
     "arguments": [{"buffer": "in0"}, {"buffer": "out0"}]}}], "temporaries": [{"name": "t", "dtype": "float32", "extent": "8"}]})";
-  const ParsedAnswer both = parse_change(kSource, R"j({"moves": ["simplify()"], "regions": [)j" + region + "]}");
+  const ParsedAnswer both =
+      parse_change(kSource, R"j({"moves": ["simplify()"], "regions": [)j" + region + "]}");
   REQUIRE_MESSAGE(both.kind == AnswerKind::Usable, both.refused);
   CHECK(both.moves == Moves{"simplify()"});
   CHECK_FALSE(both.plan);
@@ -304,7 +307,8 @@ TEST_CASE("an answer about a plan may be moves, kernels for regions, or both, an
   CHECK(both.regions.at("y").temporaries.size() == 1);
   CHECK(parse_change(kSource, kPlan).plan);
 
-  const std::string moves = without(answer_of("", R"j({"moves": ["simplify()"]})j"), "```cuda\n```\n");
+  const std::string moves =
+      without(answer_of("", R"j({"moves": ["simplify()"]})j"), "```cuda\n```\n");
   CHECK(parse_answer(moves, scale_task(), 2, true).moves == Moves{"simplify()"});
   CHECK_FALSE(parse_answer(moves, scale_task(), 2).plan); // no plan was shown
 
@@ -319,10 +323,15 @@ TEST_CASE("an answer about a plan may be moves, kernels for regions, or both, an
   refused(R"({"regions": [{"steps": []}]})", "a text `region`");
   refused(R"({"regions": [{"region": "y", "steps": []}]})", "steps");
   refused(R"({"regions": [)" + region + "," + region + "]}", "comes twice");
-  refused(R"({"regions": [)" + without(region, "\"temporaries\"", "\"options\"") + "]}", "a member `options`");
+  refused(R"({"regions": [)" + without(region, "\"temporaries\"", "\"options\"") + "]}",
+          "a member `options`");
   refused(R"({"regions": [{"region": "y", "steps": [{"module": {"source": "x"}}]}]})", "host code");
-  CHECK(answer_text({.moves = both.moves, .regions = both.regions}) ==
-        answer_text({.moves = both.moves, .regions = parse_change(kSource, R"j({"moves": ["simplify()"], "regions": [)j" + region + "]}").regions}));
+  CHECK(
+      answer_text({.moves = both.moves, .regions = both.regions}) ==
+      answer_text({.moves = both.moves,
+                   .regions = parse_change(kSource, R"j({"moves": ["simplify()"], "regions": [)j" +
+                                                        region + "]}")
+                                  .regions}));
 }
 
 TEST_CASE("a conversation goes on from the verdict, and begins again after its last turn") {
@@ -336,8 +345,14 @@ TEST_CASE("a conversation goes on from the verdict, and begins again after its l
   NoEnvironment environment;
   std::vector<std::string> told;
   const auto ask = [&](const std::vector<Exemplar> &tried) {
-    auto proposal = (*policy)->propose(
-        {task, view, std::nullopt, {}, tried, {}, [&](const std::string &text) { told.push_back(text); }}, environment);
+    auto proposal = (*policy)->propose({task,
+                                        view,
+                                        std::nullopt,
+                                        {},
+                                        tried,
+                                        {},
+                                        [&](const std::string &text) { told.push_back(text); }},
+                                       environment);
     REQUIRE_MESSAGE(proposal, (proposal ? "" : describe(proposal.error())));
     return *proposal;
   };
@@ -362,7 +377,8 @@ TEST_CASE("a conversation goes on from the verdict, and begins again after its l
 
 TEST_CASE("settings of a policy by URL come from a file, but not its URL and model") {
   const TemporaryFolder folder;
-  ::setenv("WARPWRIGHT_ENDPOINT_CONFIG", folder.write("run.toml", "[endpoint]\nmodel = \"other\"\nanswers = 3\n").c_str(), 1);
+  ::setenv("WARPWRIGHT_ENDPOINT_CONFIG",
+           folder.write("run.toml", "[endpoint]\nmodel = \"other\"\nanswers = 3\n").c_str(), 1);
   const auto config = endpoint_from_policy("endpoint:https://h/v1#mine");
   ::setenv("WARPWRIGHT_ENDPOINT_CONFIG", "/no/such/file", 1);
   CHECK_FALSE(endpoint_from_policy("endpoint:https://h/v1#mine"));

@@ -25,7 +25,8 @@ Result<std::vector<TriedVersion>> tried_of(const Json &list) {
   for (const Json &entry : list) {
     TriedVersion &version = tried.emplace_back(
         TriedVersion{entry.value("moves", Moves{}),
-                     entry.contains("plan") ? entry.at("plan").dump() : entry.value("answer", ""), {}});
+                     entry.contains("plan") ? entry.at("plan").dump() : entry.value("answer", ""),
+                     {}});
     version.refused = entry.value("refused", "");
     version.pending = entry.value("pending", false);
     if (version.refused.empty() && !version.pending)
@@ -43,16 +44,22 @@ public:
   Result<TaskView> open(const TrainingTask &) override { return view_; }
   Result<StateRecord> state(const TrainingTask &, const Moves &) override { return absent(); }
   bool can_measure(const TrainingTask &, const Moves &) override { return false; }
-  Result<Measured> measure(const TrainingTask &, const Moves &, std::stop_token) override { return absent(); }
-  Result<Measured> confirm(const TrainingTask &, const Moves &, std::stop_token) override { return absent(); }
-  Result<Measured> measure_plan(const TrainingTask &, const model::Plan &, std::stop_token) override {
+  Result<Measured> measure(const TrainingTask &, const Moves &, std::stop_token) override {
+    return absent();
+  }
+  Result<Measured> confirm(const TrainingTask &, const Moves &, std::stop_token) override {
+    return absent();
+  }
+  Result<Measured> measure_plan(const TrainingTask &, const model::Plan &,
+                                std::stop_token) override {
     return absent();
   }
   std::optional<model::DeviceInfo> device() override { return device_; }
 
 private:
   static std::unexpected<Error> absent() {
-    return fail("the caller makes the states of this task", "Choose a policy that writes code: endpoint:URL#MODEL");
+    return fail("the caller makes the states of this task",
+                "Choose a policy that writes code: endpoint:URL#MODEL");
   }
   TaskView view_;
   std::optional<model::DeviceInfo> device_;
@@ -92,7 +99,8 @@ public:
         proposer_(policy, {config.rl.buckets, config.rl.bucket_temperature}, config.run.seed) {}
 
   /// @param told receives progress
-  rpc::Outcome answer(const std::string &method, const Json &params, std::stop_token stop, const Told &told) {
+  rpc::Outcome answer(const std::string &method, const Json &params, std::stop_token stop,
+                      const Told &told) {
     try {
       if (method == "info")
         return Json{{"policy", policy_.name()}, {"version", version()}};
@@ -134,8 +142,8 @@ private:
     return answer;
   }
 
-  Result<Proposal> for_module(const Json &params, const std::vector<TriedVersion> &tried, std::stop_token stop,
-                              const Told &told) {
+  Result<Proposal> for_module(const Json &params, const std::vector<TriedVersion> &tried,
+                              std::stop_token stop, const Told &told) {
     const auto definition = TRY(model::task_from_json(params.at("task")));
     if (!definition.module)
       return fail("the task has no module", "Send the text of a kernel's file instead");
@@ -144,7 +152,8 @@ private:
     task.text = definition.module->source;
     task.kernel = definition.module->model;
     task.id = task.kernel + "/" + model::hash(definition);
-    TaskView view{.id = task.id, .definition = params.at("task"), .graph = params.value("graph", "")};
+    TaskView view{
+        .id = task.id, .definition = params.at("task"), .graph = params.value("graph", "")};
     if (const Json plan = params.value("plan", Json()); plan.is_object())
       view.plan = PlanView{plan.at("id"), plan.at("text"), plan.at("legal")};
     std::optional<model::DeviceInfo> device;
@@ -154,8 +163,8 @@ private:
     return proposer_.propose(task, tried, environment, std::move(stop), told);
   }
 
-  Result<Proposal> for_kernel(const Json &params, const std::vector<TriedVersion> &tried, std::stop_token stop,
-                              const Told &told) {
+  Result<Proposal> for_kernel(const Json &params, const std::vector<TriedVersion> &tried,
+                              std::stop_token stop, const Told &told) {
     TRY(use_device(params));
     TrainingTask task;
     task.path = params.value("path", "unsaved.cu");
@@ -178,12 +187,15 @@ private:
 Result<void> run_propose(const Config &config, std::unique_ptr<Policy> policy) {
   Server server(config, *policy);
   boost::asio::io_context context(1);
-  boost::asio::thread_pool policy_thread(1); // answers take minutes, and the end of the input must be seen
+  boost::asio::thread_pool policy_thread(
+      1); // answers take minutes, and the end of the input must be seen
   std::string reason;
   std::stop_source stop;
   std::shared_ptr<rpc::Connection> connection;
   const Told told = [&](const std::string &text) {
-    boost::asio::post(context, [&connection, text] { connection->notify("progress", {{"text", text}}); });
+    boost::asio::post(context, [&connection, text] {
+      connection->notify("progress", {{"text", text}});
+    });
   };
   rpc::Connection::Handlers handlers;
   handlers.on_request = [&](const std::string &method, Json params, const Json &,

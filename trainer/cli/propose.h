@@ -19,7 +19,7 @@
 // support/model/schemas; it may be empty. `device` is a model::DeviceInfo or absent. A policy
 // answers with moves or with a whole plan; the `tried` entry of such a version has that plan.
 // `refused` has the reason why answers could not be used. States and legal moves of kernels come
-// from `warpwright env`, a child process. Thread: main.
+// from `warpwright env`, a child process. Thread: main. The policy answers on another thread.
 #pragma once
 
 #include "trainer/config/config.h"

@@ -33,7 +33,8 @@ std::string lowered(std::string text) {
 std::string unfenced(const std::string &answer) {
   constexpr std::string_view kOpen = "```json\n", kClose = "```";
   const std::string text = trimmed(answer);
-  return text.starts_with(kOpen) && text.ends_with(kClose) && text.size() > kOpen.size() + kClose.size()
+  return text.starts_with(kOpen) && text.ends_with(kClose) &&
+                 text.size() > kOpen.size() + kClose.size()
              ? text.substr(kOpen.size(), text.size() - kOpen.size() - kClose.size())
              : answer;
 }
@@ -156,7 +157,8 @@ struct Code {
 Result<Code> code_of(const std::string &section) {
   auto blocks = TRY(blocks_of(section));
   if (blocks.size() == 1 && blocks[0].language == "json")
-    if (json plan = json::parse(blocks[0].text, nullptr, false); plan.contains("moves") && !plan.contains("regions"))
+    if (json plan = json::parse(blocks[0].text, nullptr, false);
+        plan.contains("moves") && !plan.contains("regions"))
       return Code{"", std::move(plan)};
   if (blocks.size() != 2 || !is_source(blocks[0]) || blocks[1].language != "json")
     return fail(
@@ -249,7 +251,8 @@ Result<std::map<std::string, model::Plan>> regions_of(const Code &code) {
     one.erase("region");
     for (const auto &[member, value] : one.items())
       if (member != "steps" && member != "temporaries")
-        return fail("the region " + name + " has a member `" + member + "`; there are region, steps and temporaries");
+        return fail("the region " + name + " has a member `" + member +
+                    "`; there are region, steps and temporaries");
     one["source"] = code.source;
     TRY(model::validate(one, model::Schema::Plan));
     if (!regions.emplace(name, TRY(model::plan_from_json(one))).second)
@@ -284,7 +287,8 @@ ParsedAnswer with_changes(ParsedAnswer answer, const Code &code) {
   if (!regions)
     return refuse(std::move(answer), AnswerKind::BadPlan, describe(regions.error()));
   if (moves->empty() && regions->empty())
-    return refuse(std::move(answer), AnswerKind::BadPlan, "the answer has neither `moves` nor `regions` nor `steps`");
+    return refuse(std::move(answer), AnswerKind::BadPlan,
+                  "the answer has neither `moves` nor `regions` nor `steps`");
   answer.moves = std::move(*moves);
   answer.regions = std::move(*regions);
   answer.kind = AnswerKind::Usable;
@@ -292,7 +296,8 @@ ParsedAnswer with_changes(ParsedAnswer answer, const Code &code) {
 }
 
 /// Checks the code of an answer, and takes its plan.
-ParsedAnswer with_code(ParsedAnswer answer, Result<Code> code, const model::Task &task, bool changes_plan) {
+ParsedAnswer with_code(ParsedAnswer answer, Result<Code> code, const model::Task &task,
+                       bool changes_plan) {
   if (!code)
     return refuse(std::move(answer), AnswerKind::Malformed, code.error().message);
   if (const auto why = host_code_in(code->source))
@@ -311,7 +316,8 @@ ParsedAnswer with_code(ParsedAnswer answer, Result<Code> code, const model::Task
 }
 
 /// Parses an answer that is one JSON object.
-ParsedAnswer parse_object(const json &object, const model::Task &task, int versions, bool changes_plan) {
+ParsedAnswer parse_object(const json &object, const model::Task &task, int versions,
+                          bool changes_plan) {
   ParsedAnswer answer;
   auto analysis = analysis_in(object, versions);
   if (!analysis)
@@ -357,7 +363,8 @@ const char *name(AnswerKind kind) {
   return "";
 }
 
-ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions, bool changes_plan) {
+ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions,
+                          bool changes_plan) {
   ParsedAnswer answer;
   if (const json object = json::parse(unfenced(text), nullptr, false); object.is_object())
     return parse_object(object, task, versions, changes_plan);

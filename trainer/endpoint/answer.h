@@ -49,6 +49,7 @@ nlohmann::json answer_schema();
 
 /// @param versions number of scored versions in the prompt; with two, `Faster version` must be 1 or 2
 /// @param changes_plan the prompt showed a plan, which moves and regions may change
-ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions, bool changes_plan = false);
+ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions,
+                          bool changes_plan = false);
 
 } // namespace warpwright::trainer

@@ -85,7 +85,8 @@ EndpointPolicy::Next EndpointPolicy::go_on(Talk &talk, const Context &context) c
   std::vector<Exemplar> judged;
   for (const Draw &draw : talk.draws) {
     const auto known = std::ranges::find_if(context.tried, [&](const Exemplar &version) {
-      return version.plan == draw.answer && version.moves == draw.moves && (!draw.answer.empty() || !draw.moves.empty());
+      return version.plan == draw.answer && version.moves == draw.moves &&
+             (!draw.answer.empty() || !draw.moves.empty());
     });
     if (!draw.refused.empty())
       judged.emplace_back().refused = draw.refused;
@@ -104,8 +105,10 @@ EndpointPolicy::Next EndpointPolicy::go_on(Talk &talk, const Context &context) c
   std::string others;
   for (auto other = judged.begin(); other != judged.end(); ++other)
     if (other != best)
-      others += "Your other answer: " +
-                (other->refused.empty() ? score_text(other->measured) : "unusable, " + other->refused) + "\n";
+      others +=
+          "Your other answer: " +
+          (other->refused.empty() ? score_text(other->measured) : "unusable, " + other->refused) +
+          "\n";
   talk.messages.push_back({"assistant", talk.draws[std::size_t(best - judged.begin())].text});
   talk.messages.push_back({"user", others + feedback_on(*best)});
   talk.draws.clear();
@@ -144,7 +147,8 @@ Result<ChatAnswer> EndpointPolicy::ask(const Talk &talk, const Context &context)
     if (!context.told || now - told_at < kBetweenReports)
       return;
     told_at = now;
-    context.told(client_->config().model + " writes, about " + std::to_string(bytes / kTokenBytes + 1) +
+    context.told(client_->config().model + " writes, about " +
+                 std::to_string(bytes / kTokenBytes + 1) +
                  " tokens so far; before: " + spent_text(*client_));
   };
   if (context.told)
@@ -229,7 +233,8 @@ make_endpoint_policy(const EndpointConfig &config, std::uint64_t seed, ChatClien
   auto key = TRY(load_key(config));
   auto transport = TRY(make_https(config, std::move(key)));
   return std::make_unique<EndpointPolicy>(
-      std::make_unique<ChatClient>(config, std::move(transport), make_real_clock(), seed, log), log);
+      std::make_unique<ChatClient>(config, std::move(transport), make_real_clock(), seed, log),
+      log);
 }
 
 } // namespace warpwright::trainer

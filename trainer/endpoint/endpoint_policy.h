@@ -58,7 +58,8 @@ private:
   enum class Next { Ask, Wait, Begin };
 
   Next go_on(Talk &talk, const Context &context) const;
-  Result<void> begin(Talk &talk, const model::Task &task, const Context &context, Environment &environment) const;
+  Result<void> begin(Talk &talk, const model::Task &task, const Context &context,
+                     Environment &environment) const;
   Result<ChatAnswer> ask(const Talk &talk, const Context &context);
   ParsedAnswer counted(ParsedAnswer parsed, const ChatAnswer &answer);
 

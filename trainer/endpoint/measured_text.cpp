@@ -76,7 +76,8 @@ std::string feedback_text(const model::Verdict &verdict) {
   const auto failed = std::ranges::find_if(verdict.checks, [](const auto &check) { return !check.passed; });
   if (verdict.outcome != model::Outcome::Verified && failed != verdict.checks.end())
     text += "First failed check: " + failed->name + (failed->detail.empty() ? "" : ": " + failed->detail) + "\n";
-  text += compiler_text(verdict) + facts_text(measured) + rates_text(verdict.candidate_evidence) + counters_text(verdict);
+  text += compiler_text(verdict) + facts_text(measured) + rates_text(verdict.candidate_evidence) +
+          counters_text(verdict);
   if (measured.reference_time)
     text += "The reference takes " + printed("%.2f us.", measured.reference_time->median_ns / 1000);
   return text + kGoOn;

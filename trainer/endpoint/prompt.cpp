@@ -79,11 +79,13 @@ for moves alone leave out the ```cuda block, or leave "source" empty.
 constexpr std::size_t kMostGraph = 24'000;
 
 std::string shortened(const std::string &text) {
-  return text.size() <= kMostGraph ? text : text.substr(0, text.rfind('\n', kMostGraph) + 1) + "(cut)\n";
+  return text.size() <= kMostGraph ? text
+                                   : text.substr(0, text.rfind('\n', kMostGraph) + 1) + "(cut)\n";
 }
 
 std::string plan_section(const PlanView &plan) {
-  std::string text = "\n# The plan that an answer may change\n" + fenced("", plan.text) + "Legal first moves:\n";
+  std::string text =
+      "\n# The plan that an answer may change\n" + fenced("", plan.text) + "Legal first moves:\n";
   std::string moves;
   for (const std::string &move : plan.legal)
     moves += move + "\n";
@@ -213,7 +215,8 @@ PromptVersion prompt_version(const Exemplar &exemplar, const TrainingTask &task,
 std::vector<ChatMessage> contrastive_prompt(const PromptParts &parts) {
   std::string user = task_section(parts.task);
   if (!parts.graph.empty())
-    user += "\nIts operators, as traced at these shapes; each is a buffer or a value of the line above it:\n" +
+    user += "\nIts operators, as traced at these shapes; each is a buffer or a value of the line "
+            "above it:\n" +
             fenced("", shortened(parts.graph));
   user += device_section(parts.device);
   if (parts.original) {

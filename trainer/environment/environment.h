@@ -29,7 +29,8 @@ struct TaskView {
   std::optional<Measured>
       original;      ///< verdict on the unchanged source: compile evidence, what bounds it
   std::string graph = {}; ///< op graph of a torch module (generator/search/graph_env.h)
-  std::optional<PlanView> plan = std::nullopt; ///< of a torch module: a plan that answers may change
+  std::optional<PlanView> plan =
+      std::nullopt; ///< of a torch module: a plan that answers may change
 };
 
 /// Short hash of a state's text.

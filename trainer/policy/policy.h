@@ -43,7 +43,7 @@ struct Context {
   std::vector<Exemplar> exemplars;
   /// All versions of this task tried in this session, in order. Repeating their moves is wasted effort.
   const std::vector<Exemplar> &tried;
-  std::stop_token stop = {}; ///< ends a request that takes long
+  std::stop_token stop = {};                          ///< ends a request that takes long
   std::function<void(const std::string &)> told = {}; ///< progress of such a request; may be empty
 };
 
@@ -53,7 +53,8 @@ struct Proposal {
   /// Kernels for regions of the plan that the moves lead to, by the region's name, each a plan over the region's
   /// buffers "in0", "out0" and so on (generator/planning/written_region.h). All have one source.
   std::map<std::string, model::Plan> regions;
-  std::string base; ///< PlanView::id of the plan that moves and regions change; empty: the task's own start
+  std::string
+      base; ///< PlanView::id of the plan that moves and regions change; empty: the task's own start
   Analysis analysis;
   std::string
       refused; ///< why the answer is unusable (malformed, host code); the next prompt repeats it

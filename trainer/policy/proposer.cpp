@@ -75,8 +75,9 @@ Result<Proposal> Proposer::propose(const TrainingTask &task, const std::vector<T
   int refused = 0;
   Proposal proposal;
   for (int i = 0; i < kAttempts && refused < kRefusedAttempts; ++i) {
-    const Context context{task, view, environment.device(),
-                          choose_exemplars(versions, exemplars_, random_), versions, stop, told};
+    const Context context{
+        task, view, environment.device(), choose_exemplars(versions, exemplars_, random_), versions,
+        stop, told};
     proposal = TRY(policy_.propose(context, environment));
     seconds += proposal.seconds;
     proposal.seconds = seconds;
