@@ -31,8 +31,8 @@ public:
   using Notified = std::function<void(const std::string &method, const nlohmann::json &params)>;
 
   /// @param notified gets the child's notifications until it answers; unset: they are dropped
-  std::expected<nlohmann::json, CallError> call(const std::string &method, const nlohmann::json &params,
-                                                const Notified &notified = {});
+  std::expected<nlohmann::json, CallError>
+  call(const std::string &method, const nlohmann::json &params, const Notified &notified = {});
   /// Ends the child; a running call then fails as lost. Thread: any.
   void kill();
 
