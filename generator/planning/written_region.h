@@ -1,10 +1,9 @@
 // Kernels that an author outside this project, such as a language model, wrote for one region of a
 // plan.
 //
-// They take the place of a family's: a plan over the region's buffers, "in0", "in1", ... and
-// "out0", ..., with temporaries of its own. The plan builder names the buffers and places the
-// source in a namespace. Leaves out whether the kernels are right, which a runner decides about the
-// whole plan.
+// They take the place of a family's: a plan over the region's buffers, "in0", "in1", ... and "out0",
+// ..., and over its temporaries. The plan builder names the buffers and places the source in a
+// namespace. A runner decides about the whole plan whether the kernels are right.
 #pragma once
 
 #include "generator/elements/family.h"

@@ -1,4 +1,5 @@
-// Policy around the trainer's own proposer; it keeps the walks of a proposal, so that each plan is built once.
+// Policy around the trainer's own proposer; it keeps the walks of a proposal, so that each plan is
+// built once.
 #include "server/optimize/module_policy.h"
 
 #include "generator/planning/module_task.h"

@@ -91,7 +91,7 @@ private:
       if (proposal && std::ranges::any_of(variants, [&](const search::TorchVariant &variant) {
             return model::hash(variant.proposal.built.plan) == plan;
           }))
-        proposal = fail("this plan was tried before");
+        proposal = fail("an earlier answer led to this plan");
       own_.push_back({advice, proposal ? plan : "", proposal ? "" : describe(proposal.error())});
       if (proposal) {
         refusals_ = 0;

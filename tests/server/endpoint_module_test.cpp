@@ -1,5 +1,6 @@
-// A language model's part in a search over plans of a torch module, without PyTorch: a scripted endpoint, the real `propose`, and plans
-// that run on the CPU device against the reference interpreter.
+// A language model's part in a search over plans of a torch module, without PyTorch: a scripted
+// endpoint, the real `propose`, and plans that run on the CPU device against the reference
+// interpreter.
 #include "generator/ops/text.h"
 #include "generator/planning/module_task.h"
 #include "server/optimize/module_policy.h"

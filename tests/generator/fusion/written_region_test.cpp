@@ -1,4 +1,5 @@
-// Kernels of another author in place of a region's: they run over the region's memory, and nothing else of the plan changes.
+// Kernels of another author in place of a region's: they run over the region's memory, and nothing
+// else of the plan changes.
 #include "generator/ops/text.h"
 #include "generator/search/plan_text.h"
 #include "support/model/json.h"
