@@ -32,7 +32,9 @@ std::string words_of(const ops::GraphIndex &graph, const BuiltRegion &built) {
         name != region.anchor && (ops::is_pointwise(node) || ops::is_indexed(node) ||
                                   is_anchor(node) || node.op == op::pad || node.op == op::cat))
       fused += (fused.empty() ? "" : ",") + node.op;
-  if (!built.planned.family) {
+  if (built.is_written) {
+    words = "written(" + (region.anchor.empty() ? "pointwise" : graph.node(region.anchor).op) + ")";
+  } else if (!built.planned.family) {
     const Node &anchor = graph.node(region.anchor);
     const auto target = anchor.attributes.find("target");
     std::string op = anchor.op;
@@ -110,7 +112,7 @@ private:
         return false;
       if (!writes)
         continue;
-      if (!planned.family)
+      if (!planned.family || built_.applied.written.contains(region_key(region)))
         return false;
       if (!reads)
         continue;
@@ -153,8 +155,10 @@ private:
       built_.plan.temporaries.push_back(
           {place(owner), type.dtype, std::max<std::int64_t>(elements::memory_extent(type), 1)});
     }
-    std::vector<model::Step> steps;
-    if (planned.family) {
+    std::vector<model::Step> steps = written_steps(built);
+    if (built.is_written) {
+      // taken
+    } else if (planned.family) {
       auto lowering = lower(built);
       if (!lowering)
         return std::unexpected(lowering.error());
@@ -189,8 +193,43 @@ private:
       if (auto *buffer = std::get_if<model::BufferArgument>(&argument))
         if (const auto part = region.places.find(buffer->buffer); part != region.places.end()) {
           buffer->buffer = part->second.whole;
-          buffer->offset = part->second.offset; // families pass whole outputs
+          buffer->offset = buffer->offset.evaluate({}).value_or(0) + part->second.offset;
         }
+  }
+
+  /// Steps of the kernels that somebody wrote for the region; none if there are no such kernels, or they do not fit.
+  std::vector<model::Step> written_steps(BuiltRegion &built) {
+    const std::string key = region_key(built.planned.region);
+    const auto written = built_.applied.written.find(key);
+    if (written == built_.applied.written.end())
+      return {};
+    const auto [space, is_new] = spaces_.try_emplace(written->second.kernels.source,
+                                                     "written_" + std::to_string(spaces_.size()));
+    auto lowering = lower_written(*graph_, built.planned.region, written->second, space->second,
+                                  "w" + std::to_string(built_.regions.size()));
+    if (!lowering) {
+      built_.notes.push_back(key + ": " + describe(lowering.error()));
+      built_.applied.written.erase(written);
+      return {};
+    }
+    built.is_written = true;
+    std::ranges::move(lowering->temporaries, std::back_inserter(built_.plan.temporaries));
+    return std::move(lowering->steps);
+  }
+
+  /// Source of the kernels of other authors that the steps launch.
+  PlacedSource written_source() const {
+    PlacedSource all;
+    for (const auto &[source, space] : spaces_)
+      if (std::ranges::any_of(built_.plan.steps, [&](const model::Step &step) {
+            const auto *launch = std::get_if<model::LaunchStep>(&step);
+            return launch && launch->kernel.starts_with(space + "::");
+          })) {
+        const PlacedSource placed = in_namespace(source, space);
+        all.includes += placed.includes;
+        all.body += placed.body;
+      }
+    return all;
   }
 
   Result<elements::Lowering> lower(BuiltRegion &built) {
@@ -308,9 +347,10 @@ private:
     });
     if (!built_.applied.pinned) // which temporaries fit into another depends on the sizes
       share_memory(plan);
-    if (plan.source.empty())
+    const PlacedSource written = written_source();
+    if (plan.source.empty() && written.body.empty())
       return;
-    std::string includes;
+    std::string includes = written.includes;
     if (plan.source.find("__half") != std::string::npos)
       includes += "#include <cuda_fp16.h>\n";
     if (plan.source.find("__nv_bfloat16") != std::string::npos)
@@ -326,7 +366,8 @@ private:
       includes += ops::fast_functions();
     if (facts_.overlapped_launches)
       overlap_launches(plan);
-    plan.source = includes + elements::ElementWriter::prelude() + plan.source;
+    // Last, so that macros of other authors change nothing else.
+    plan.source = includes + elements::ElementWriter::prelude() + plan.source + written.body;
   }
 
   /// Gives regions the places that their steps have once launches are joined.
@@ -357,7 +398,7 @@ private:
     }
     for (model::Step &step : plan.steps)
       if (auto *launch = std::get_if<model::LaunchStep>(&step))
-        launch->overlapped = !launch->cooperative;
+        launch->overlapped = !launch->cooperative && !launch->kernel.starts_with("written_");
   }
 
   const PlanBuffers &buffers_;
@@ -367,6 +408,7 @@ private:
   std::map<std::string, std::string> places_, sources_;
   std::map<std::string, elements::KernelBody> bodies_; ///< by kernels
   std::set<std::string> headers_; ///< lines "#ifndef WARPWRIGHT_..." of the source
+  std::map<std::string, std::string> spaces_; ///< namespaces of written kernels, by source
   std::vector<model::Update> late_updates_;
   int prefixes_ = 0;
 };
@@ -432,7 +474,7 @@ Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
     if (!built)
       return built;
     if (!builder.gave_way) {
-      built->notes = std::move(notes);
+      built->notes.insert(built->notes.begin(), notes.begin(), notes.end());
       return built;
     }
     const auto &[anchor, family, reason] = *builder.gave_way;

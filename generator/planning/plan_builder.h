@@ -1,12 +1,12 @@
 // Builder of plans from regions: code, steps, temporaries, outputs and updates. Kernels whose text differs only in
 // their names are written once. Dead temporaries lend their memory to later ones. A region that a family cannot write
-// goes to the next family that claims it, in the end to the library; `applied` records this. Leaves out which choices
-// are good (torch_search.h).
+// goes to the next family that claims it, in the end to the library; `applied` records this. Regions may have kernels of
+// another author (written_region.h). Leaves out which choices are good (torch_search.h).
 #pragma once
 
 #include "generator/planning/joined_launches.h"
 #include "generator/planning/partition.h"
-#include "support/model/task.h"
+#include "generator/planning/written_region.h"
 
 namespace warpwright::planning {
 
@@ -28,6 +28,9 @@ struct PlanChoices {
   /// With a value: a configuration is used although its family does not offer it at these sizes, and no region may be
   /// lowered otherwise than asked.
   std::optional<Launches> pinned;
+  /// Kernels of other authors by key of region, in place of a family's or the library's. Another region than the
+  /// one that they were written for goes without them.
+  std::map<std::string, WrittenRegion> written = {};
   bool operator==(const PlanChoices &) const = default;
 };
 
@@ -39,7 +42,9 @@ struct BuiltRegion {
   elements::Configuration configuration; ///< empty for ATen regions
   /// Configurations that the family offers for this region.
   std::vector<elements::Configuration> configurations;
-  std::string words; ///< "fuse(relu,add)", "template(softmax, threads=256)", "aten(convolution)"
+  bool is_written = false; ///< its kernels are PlanChoices::written
+  std::string
+      words; ///< "fuse(relu,add)", "template(softmax, threads=256)", "aten(convolution)", "written(softmax)"
   std::vector<std::size_t> steps; ///< of the plan; those of joined launches belong to several regions
 };
 

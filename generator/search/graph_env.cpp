@@ -3,7 +3,7 @@
 
 #include "generator/ops/text.h"
 #include "generator/planning/module_task.h"
-#include "generator/search/plan_walk.h"
+#include "generator/search/plan_text.h"
 #include "support/hash.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
@@ -12,9 +12,6 @@ namespace warpwright::search {
 namespace {
 
 using rpc::Json;
-
-/// Longest printed text of a constant's values or a call's arguments.
-constexpr std::size_t kMostAttribute = 60;
 
 rpc::Outcome refused(const Error &error) {
   return std::unexpected(rpc::RpcError{rpc::kInvalidParams, describe(error), nullptr});
@@ -29,12 +26,7 @@ std::string text_for_prompts(const model::Graph &graph, const planning::BuiltPla
     text += "# region " + std::to_string(i) + ": " + std::to_string(groups[i].regions.size()) +
             " of %" + planning::region_key(region) + "\n";
   }
-  model::Graph shown = graph;
-  for (model::Node &node : shown.nodes)
-    for (auto &[name, value] : node.attributes)
-      if (auto *words = std::get_if<std::string>(&value); words && words->size() > kMostAttribute)
-        *words = words->substr(0, kMostAttribute) + "...";
-  return text + ops::print_graph(shown);
+  return text + ops::print_graph(with_short_attributes(graph));
 }
 
 /// The parameters of a call.

@@ -53,6 +53,7 @@ void choose(GraphState &state, const AlikeRegions &regions, const planning::Anch
     const std::string &anchor = region->planned.region.anchor;
     state.choices.anchors[anchor] = choice;
     state.choices.configurations.erase(anchor);
+    state.choices.written.erase(anchor);
   }
 }
 

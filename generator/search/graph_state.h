@@ -33,7 +33,7 @@ using AlikeRegions = std::vector<const planning::BuiltRegion *>;
 /// @return the keys of these regions in the choices
 std::vector<std::string> configure(GraphState &state, const AlikeRegions &regions,
                                    const elements::Configuration &configuration);
-/// Chooses family, fusion and layout for the regions' anchors, and drops their configurations.
+/// Chooses family, fusion and layout for the regions' anchors, and drops their configurations and written kernels.
 void choose(GraphState &state, const AlikeRegions &regions, const planning::AnchorChoice &choice);
 /// Applies a rewrite. Errors: the rewrite is not legal here.
 Result<void> rewrite(GraphState &state, const rewrites::Rewrite &rewrite);

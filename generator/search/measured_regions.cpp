@@ -77,6 +77,9 @@ void take(GraphState &state, const planning::BuiltPlan &from, const std::string 
     return; // it is computed in the region of another anchor of the group
   state.choices.anchors[anchor] = region->planned.choice;
   state.choices.configurations.erase(anchor);
+  state.choices.written.erase(anchor);
+  if (region->is_written)
+    state.choices.written.emplace(anchor, from.applied.written.at(anchor));
   if (region->planned.family)
     state.choices.configurations[anchor] = region->configuration;
 }

@@ -113,6 +113,15 @@ Result<PlanWalk> PlanWalk::begin(const model::Task &task, const Graph &graph,
   return walk;
 }
 
+Result<PlanWalk> PlanWalk::from(const GraphState &state, const model::Task &task,
+                                const Graph &graph, const elements::DeviceFacts &facts) {
+  PlanWalk walk(graph, TRY(planning::plan_buffers(task, graph)), facts);
+  walk.go_to({state, {}});
+  if (!walk.built_)
+    return std::unexpected(walk.built_.error());
+  return walk;
+}
+
 /// Starts with the library for every node that it has an operator for, else for heavy nodes, else with any plan.
 /// Errors: a graph without a plan.
 Result<void> PlanWalk::start() {

@@ -40,6 +40,10 @@ public:
   static Result<PlanWalk> begin(const model::Task &task, const model::Graph &graph,
                                 const elements::DeviceFacts &facts);
 
+  /// A walk that goes on from a state, such as a search's best plan. Errors: as begin(); no plan of the state.
+  static Result<PlanWalk> from(const GraphState &state, const model::Task &task,
+                               const model::Graph &graph, const elements::DeviceFacts &facts);
+
   /// The moves that make() accepts now, in the order of the file comment; none without a plan.
   std::vector<std::string> legal() const;
   /// Makes a move. Errors: the move is not legal here.
@@ -50,6 +54,7 @@ public:
   const std::vector<std::string> &moves() const { return moves_; }
   /// The recipe that makes the plan again in a search (torch_search.h).
   Recipe recipe() const;
+  const GraphState &state() const { return position_; }
 
 private:
   struct Position : GraphState {

@@ -17,6 +17,7 @@ struct Recipe {
   bool operator==(const Recipe &) const = default;
 };
 
+/// Leaves out kernels of other authors (PlanChoices::written).
 nlohmann::json to_json(const Recipe &recipe);
 /// Errors: the document is not a recipe.
 Result<Recipe> recipe_from_json(const nlohmann::json &document);

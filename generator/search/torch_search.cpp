@@ -75,6 +75,16 @@ struct DescentPolicy::State {
     return std::nullopt;
   }
 
+  /// True if each proposal has its verdict; variants of another policy may lie between.
+  bool all_judged(const std::vector<TorchVariant> &tried) const {
+    const auto own = std::ranges::count_if(tried, [&](const TorchVariant &variant) {
+      model::Plan bare = variant.proposal.built.plan;
+      bare.moves.clear();
+      return std::ranges::find(proposed, bare) != proposed.end();
+    });
+    return own >= std::ssize(proposed);
+  }
+
   /// Keeps the first error as the reason.
   std::optional<TorchProposal> note(const Error &error) {
     if (why.empty())
@@ -98,7 +108,10 @@ struct DescentPolicy::State {
       const bool is_narrow =
           std::ranges::any_of(variant.proposal.rewrites,
                               [](const std::string &words) { return words.starts_with(kNarrow); });
-      if (variant.verdict.outcome != model::Outcome::WrongResult || is_narrow)
+      // Kernels of other authors may be wrong for any reason.
+      const bool is_written = std::ranges::any_of(variant.proposal.built.regions,
+                                                  &planning::BuiltRegion::is_written);
+      if (variant.verdict.outcome != model::Outcome::WrongResult || is_narrow || is_written)
         continue;
       const int fast_math = variant.proposal.built.applied.fast_math;
       if (uses_tf32(variant.proposal.built) && facts.tf32)
@@ -271,7 +284,7 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
     return proposal;
   const TorchVariant *best = best_torch_variant(tried);
   const auto at = best ? static_cast<std::size_t>(best - tried.data()) : 0;
-  const bool all_tried = state.proposed.size() == tried.size();
+  const bool all_tried = state.all_judged(tried);
   if (!best) {
     if (!all_tried)
       return std::nullopt;

@@ -3,6 +3,7 @@
 #include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
 #include "server/optimize/kernel_report.h"
+#include "support/exclusive.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -68,17 +69,16 @@ void describe_missing(const server::Snapshot &snapshot, const analysis::Kernel &
 /// State of a running search: the variants found, the progress line and the ledger.
 class Search {
 public:
-  Search(const SearchSetup &setup, const std::string &name) : setup_(setup) {
-    progress_.kernel = name;
-    progress_.limit = static_cast<std::size_t>(setup.settings.max_variants);
-  }
+  Search(const SearchSetup &setup, const std::string &name)
+      : setup_(setup),
+        progress_(ProgressState{.kernel = name,
+                                .limit = static_cast<std::size_t>(setup.settings.max_variants)}) {}
 
   server::OptimizeEvents events() {
     return {.on_entry = [this](runner::LedgerEntry entry) { take(std::move(entry)); },
             .on_stage =
-                [this](const std::string &stage) {
-                  progress_.doing = stage;
-                  show();
+                [this](const std::string &stage) { // also while another variant is judged
+                  show([&](ProgressState &progress) { progress.doing = stage; });
                 },
             .on_unjudged = [this](runner::LedgerEntry entry) { add(std::move(entry)); }};
   }
@@ -108,24 +108,29 @@ private:
   }
 
   void count() {
-    progress_.tried = entries.size();
-    progress_.verified = static_cast<std::size_t>(
-        std::ranges::count(entries, model::Outcome::Verified,
-                           [](const runner::LedgerEntry &other) { return other.verdict.outcome; }));
-    for (const runner::LedgerEntry &other : entries)
-      if (server::is_faster(other.verdict))
-        progress_.best = std::max(progress_.best.value_or(0), other.verdict.speedup->ratio);
-    show();
+    show([&](ProgressState &progress) {
+      progress.tried = entries.size();
+      progress.verified = static_cast<std::size_t>(std::ranges::count(
+          entries, model::Outcome::Verified,
+          [](const runner::LedgerEntry &other) { return other.verdict.outcome; }));
+      for (const runner::LedgerEntry &other : entries)
+        if (server::is_faster(other.verdict))
+          progress.best = std::max(progress.best.value_or(0), other.verdict.speedup->ratio);
+    });
   }
 
-  void show() {
-    progress_.elapsed_share =
-        seconds() * 1e3 / static_cast<double>(setup_.settings.budget.count());
-    setup_.on_progress(progress_);
+  template <class Change>
+  void show(const Change &change) {
+    progress_.with([&](ProgressState &progress) {
+      change(progress);
+      progress.elapsed_share =
+          seconds() * 1e3 / static_cast<double>(setup_.settings.budget.count());
+      setup_.on_progress(progress);
+    });
   }
 
   const SearchSetup &setup_;
-  ProgressState progress_;
+  Exclusive<ProgressState> progress_;
   const Clock::time_point start_ = Clock::now();
 };
 

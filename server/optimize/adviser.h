@@ -7,21 +7,12 @@
 
 #include "generator/search/search.h"
 #include "server/optimize/own_ledger.h"
-#include "support/rpc/child_line.h"
+#include "server/optimize/propose_line.h"
 #include "trainer/inference/plain_network.h"
 
 #include <memory>
-#include <stop_token>
 
 namespace warpwright::server {
-
-struct Advice {
-  std::vector<std::string> moves;  ///< on the unchanged source
-  std::optional<model::Plan> plan; ///< instead of moves
-  std::string analysis;
-  bool exhausted = false; ///< nothing new; `refused` may say why
-  std::string refused;
-};
 
 class Adviser {
 public:
@@ -42,9 +33,7 @@ std::unique_ptr<Adviser> make_builtin_adviser(const trainer::PlainPolicy &policy
                                               const model::Task &task,
                                               std::optional<model::DeviceInfo> device);
 
-/// @param line to a running `propose`; outlives this @param stop kills that process
-std::unique_ptr<Adviser> make_line_adviser(rpc::ChildLine &line,
-                                           std::optional<model::DeviceInfo> device,
-                                           std::stop_token stop);
+std::unique_ptr<Adviser> make_line_adviser(ProposeLine line,
+                                           std::optional<model::DeviceInfo> device);
 
 } // namespace warpwright::server

@@ -24,28 +24,13 @@ Json tried_json(const std::vector<search::Variant> &tried) {
   return list;
 }
 
-Result<Advice> advice_from(const Json &answer) try {
-  Advice advice{.moves = answer.value("moves", std::vector<std::string>{}),
-                .analysis = answer.value("/analysis/text"_json_pointer, ""),
-                .exhausted = answer.value("exhausted", false),
-                .refused = answer.value("refused", "")};
-  if (answer.contains("plan")) {
-    auto plan = model::plan_from_json(answer.at("plan"));
-    if (!plan)
-      return std::unexpected(plan.error());
-    advice.plan = std::move(*plan);
-  }
-  return advice;
-} catch (const nlohmann::json::exception &error) {
-  return fail(std::string("its answer cannot be read: ") + error.what());
-}
-
 class LineAdviser final : public Adviser {
 public:
-  LineAdviser(rpc::ChildLine &line, std::optional<model::DeviceInfo> device, std::stop_token stop)
-      : line_(line), device_(std::move(device)), stop_(std::move(stop)) {}
+  LineAdviser(ProposeLine line, std::optional<model::DeviceInfo> device)
+      : line_(std::move(line)), device_(std::move(device)) {}
 
   std::string_view name() const override { return "endpoint"; }
+  std::string note() const override { return line_.spent(); }
 
   Result<Advice> advise(const source::State &original,
                         const std::vector<search::Variant> &tried) override {
@@ -56,23 +41,19 @@ public:
                 {"tried", tried_json(tried)}};
     if (device_)
       params["device"] = model::to_json(*device_);
-    const std::stop_callback kill(stop_, [this] { line_.kill(); });
-    auto answer = line_.call("propose", params);
-    return answer ? advice_from(*answer) : Result<Advice>(std::unexpected(answer.error().error));
+    return line_.ask(params);
   }
 
 private:
-  rpc::ChildLine &line_;
+  ProposeLine line_;
   std::optional<model::DeviceInfo> device_;
-  std::stop_token stop_;
 };
 
 } // namespace
 
-std::unique_ptr<Adviser> make_line_adviser(rpc::ChildLine &line,
-                                           std::optional<model::DeviceInfo> device,
-                                           std::stop_token stop) {
-  return std::make_unique<LineAdviser>(line, std::move(device), std::move(stop));
+std::unique_ptr<Adviser> make_line_adviser(ProposeLine line,
+                                           std::optional<model::DeviceInfo> device) {
+  return std::make_unique<LineAdviser>(std::move(line), std::move(device));
 }
 
 } // namespace warpwright::server

@@ -110,8 +110,8 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   if (!choice)
     return std::unexpected(choice.error());
   if (kernel->task.task.module)
-    return optimize_module(request, client, events, std::move(stop),
-                           policies.for_module(*choice).get());
+    return optimize_module(request, client, events, stop,
+                           policies.for_module(*choice, events.on_stage, stop).get());
   if (!kernel->task.inferred)
     return std::unexpected(missing_task(*kernel));
   const std::string hash = source_hash(kernel->slice);
@@ -134,8 +134,9 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   search_events.on_variant = [&](const search::Variant &variant, std::size_t) {
     trial.take(variant, task, hash);
   };
-  const auto policy = policies.for_kernel(*choice, {path, task, device, request.settings.learn},
-                                          evaluator.give_up().get_token());
+  const auto policy =
+      policies.for_kernel(*choice, {path, task, device, request.settings.learn, events.on_stage},
+                          evaluator.give_up().get_token());
   const auto deadline = std::chrono::steady_clock::now() + request.settings.budget;
   const auto tried = search::search(
       original, task, *policy,

@@ -103,7 +103,7 @@ Policies::adviser(const PolicyChoice &choice, const KernelSearch &search, std::s
     auto line = this->line(choice.endpoint);
     if (!line)
       return std::unexpected(describe(line.error()));
-    return make_line_adviser(**line, search.device, std::move(stop));
+    return make_line_adviser({**line, std::move(stop), search.told}, search.device);
   }
   const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;
   if (path.empty())
@@ -127,10 +127,22 @@ std::unique_ptr<AdvisedPolicy> Policies::for_kernel(const PolicyChoice &choice,
   return std::make_unique<AdvisedPolicy>(nullptr, search.task, std::move(why));
 }
 
-std::unique_ptr<ModulePolicy> Policies::for_module(const PolicyChoice &choice) {
+std::unique_ptr<ModulePolicy> Policies::for_module(const PolicyChoice &choice,
+                                                   ProposeLine::Told told, std::stop_token stop) {
   auto module = std::make_unique<ModulePolicy>();
-  if (choice.kind == Kind::Endpoint)
-    module->described = "search, because language models propose CUDA kernels only";
+  if (choice.kind == Kind::Endpoint) {
+    auto line = this->line(choice.endpoint);
+    if (!line) {
+      module->described = "search, because " + describe(line.error());
+      return module;
+    }
+    module->make = [line = ProposeLine(**line, std::move(stop), std::move(told)),
+                    report = module.get()](const TorchTask &task, const model::DeviceInfo &device,
+                                           std::unique_ptr<search::TorchPolicy> search) {
+      return make_endpoint_module_policy(line, task, device, std::move(search), *report);
+    };
+    return module;
+  }
   if (choice.kind == Kind::Ranked && !choice.is_default)
     module->described = "search, because the learned cost model has no records of modules' plans";
   if (choice.kind != Kind::Builtin)
@@ -146,7 +158,7 @@ std::unique_ptr<ModulePolicy> Policies::for_module(const PolicyChoice &choice) {
   module->make = [policy = **policy,
                   told = module.get()](const TorchTask &task, const model::DeviceInfo &device,
                                        std::unique_ptr<search::TorchPolicy> search) {
-    return make_module_policy(policy, task, device, std::move(search), *told);
+    return make_builtin_module_policy(policy, task, device, std::move(search), *told);
   };
   return module;
 }

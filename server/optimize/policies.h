@@ -21,6 +21,7 @@ struct KernelSearch {
   const model::Task &task;
   std::optional<model::DeviceInfo> device; ///< that verdicts come from
   bool learn = true;                       ///< from the project's own verdicts
+  ProposeLine::Told told = {};             ///< progress of a language model's answer; may be empty
 };
 
 class Policies {
@@ -33,8 +34,10 @@ public:
   std::unique_ptr<AdvisedPolicy> for_kernel(const PolicyChoice &choice, const KernelSearch &search,
                                             std::stop_token stop);
 
-  /// The same for torch modules: the search's own policy unless the builtin policy was chosen.
-  std::unique_ptr<ModulePolicy> for_module(const PolicyChoice &choice);
+  /// The same for torch modules: the search's own policy unless the builtin policy or a language model was chosen.
+  /// @param told as KernelSearch::told
+  std::unique_ptr<ModulePolicy> for_module(const PolicyChoice &choice, ProposeLine::Told told,
+                                           std::stop_token stop);
 
 private:
   /// A file of weights that was read.

@@ -19,6 +19,11 @@ std::string shown(const std::vector<std::string> &command) {
   return command.size() > 1 ? text + " " + command[1] : text;
 }
 
+bool is_notification(const Json &message) {
+  return message.is_object() && !message.contains("id") && message.contains("method") &&
+         message.at("method").is_string();
+}
+
 } // namespace
 
 ChildLine::ChildLine(Process process, std::string name)
@@ -68,16 +73,22 @@ Result<std::string> ChildLine::receive() {
   }
 }
 
-std::expected<Json, CallError> ChildLine::call(const std::string &method, const Json &params) {
+std::expected<Json, CallError> ChildLine::call(const std::string &method, const Json &params,
+                                               const Notified &notified) {
   const auto lost = [](const Error &error) { return std::unexpected(CallError{error, true}); };
   const Json request{
       {"jsonrpc", "2.0"}, {"id", ++last_id_}, {"method", method}, {"params", params}};
   if (auto sent = send(request.dump(-1, ' ', false, Json::error_handler_t::replace)); !sent)
     return lost(sent.error());
-  auto body = receive();
-  if (!body)
-    return lost(body.error());
-  const Json answer = Json::parse(*body, nullptr, false);
+  Json answer;
+  do {
+    auto body = receive();
+    if (!body)
+      return lost(body.error());
+    answer = Json::parse(*body, nullptr, false);
+    if (is_notification(answer) && notified)
+      notified(answer.at("method"), answer.value("params", Json()));
+  } while (is_notification(answer));
   if (answer.is_object() && answer.contains("result"))
     return answer.at("result");
   if (answer.is_object() && answer.contains("error") && answer.at("error").is_object())

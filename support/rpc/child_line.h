@@ -1,14 +1,15 @@
 // JSON-RPC with a child process, for programs without an event loop: one blocking call at a time.
 //
-// It is for children that answer quickly (states, proposals), and leaves out notifications,
-// cancellation and time limits. If the child ends during a call, the call fails. Thread: one at a
-// time; the child dies with the thread that started it.
+// It is for children that serve one caller (states, proposals), and leaves out cancellation and
+// time limits; notifications of the child arrive during calls only. If the child ends during a
+// call, the call fails. Thread: one at a time; the child dies with the thread that started it.
 #pragma once
 
 #include "support/error.h"
 #include "support/process.h"
 #include "support/rpc/frame_reader.h"
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -27,8 +28,11 @@ public:
   ChildLine(const ChildLine &) = delete;
   ChildLine &operator=(const ChildLine &) = delete;
 
-  std::expected<nlohmann::json, CallError> call(const std::string &method,
-                                                const nlohmann::json &params);
+  using Notified = std::function<void(const std::string &method, const nlohmann::json &params)>;
+
+  /// @param notified gets the child's notifications until it answers; unset: they are dropped
+  std::expected<nlohmann::json, CallError>
+  call(const std::string &method, const nlohmann::json &params, const Notified &notified = {});
   /// Ends the child; a running call then fails as lost. Thread: any.
   void kill();
 

@@ -5,6 +5,7 @@
 #include "tests/trainer/chat_server.h"
 #include "tests/trainer/random_weights.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -198,7 +199,7 @@ TEST_CASE("a language model's plan is verified as it stands in the file, and app
   Session session({{"policy", "endpoint:" + server.url() + "#model"}},
                   endpoint_environment(server));
   const Json done = session.optimized();
-  CHECK(done["policy"] == "endpoint");
+  CHECK(done["policy"] == "endpoint, 36 of 2000000 tokens");
   CHECK(done["verified"] == 2);
   CHECK(has(session.hover(), "**Analysis** (endpoint policy): The kernel is held back by memory"));
   CHECK(has(server.seen().at(1).body, "# Version 1: ")); // what was tried is shown to it
@@ -239,7 +240,7 @@ TEST_CASE("the policy's process killed in the middle costs its advice, not the o
   REQUIRE(child > 0);
   REQUIRE(::kill(child, SIGKILL) == 0);
   const Json done = session.finished(id);
-  CHECK(has(done["policy"], "endpoint, then search: "));
+  CHECK(has(done["policy"], "endpoint, 18 of 2000000 tokens, then search: "));
   CHECK(done["tried"] == 2);
   CHECK(done["verified"] == 2);
 }
@@ -255,18 +256,19 @@ TEST_CASE("cancelling does not wait for a language model's answer") {
   CHECK(session.client.outcome(id)->error().code == rpc::kRequestCancelled);
 }
 
-TEST_CASE("the builtin policy proposes plans of a torch module where it is asked to") {
+namespace {
+
+bool has_torch() {
   const char *python = std::getenv("WARPWRIGHT_PYTHON");
   const auto torch = run_captured({python && *python ? python : "python3", "-c", "import torch"},
                                   "", std::chrono::seconds(60), {});
-  if (!torch || torch->status.code != 0) {
-    MESSAGE("skipped: no Python with torch");
-    return;
-  }
-  const TemporaryFolder folder;
-  const std::string weights = folder.path / "policy.safetensors";
-  REQUIRE(trainer::testing::write_random_weights(weights));
-  const std::string module = folder.write("model.py", R"(import torch
+  if (torch && torch->status.code == 0)
+    return true;
+  MESSAGE("skipped: no Python with torch");
+  return false;
+}
+
+constexpr const char *kModule = R"(import torch
 
 
 class Model(torch.nn.Module):
@@ -280,16 +282,114 @@ def get_inputs():
 
 def get_init_inputs():
     return []
-)");
-  const auto run = run_captured(
-      {WARPWRIGHT_BINARY_DIR "/warpwright", "optimize", module, "--device", "cpu", "--max-variants",
-       "1", "--json", "--policy", "builtin:" + weights},
-      "", std::chrono::seconds(200), {.environment = {"XDG_STATE_HOME=" + folder.path.string()}});
+)";
+
+constexpr const char *kFunction = R"(#include <torch/extension.h>
+
+// warpwright: x: float[24, 40]
+torch::Tensor shifted(torch::Tensor x) { return torch::relu(x * 2) + 1; }
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("shifted", &shifted); }
+)";
+
+/// `warpwright optimize --json` on a file with one module or function.
+Json optimized(const TemporaryFolder &folder, const std::string &file, const std::string &policy,
+               std::vector<std::string> more, std::vector<std::string> environment = {}) {
+  environment.push_back("XDG_STATE_HOME=" + folder.path.string());
+  std::vector<std::string> command{WARPWRIGHT_BINARY_DIR "/warpwright",
+                                   "optimize",
+                                   file,
+                                   "--device",
+                                   "cpu",
+                                   "--budget",
+                                   "200s",
+                                   "--json",
+                                   "--policy",
+                                   policy};
+  command.insert(command.end(), more.begin(), more.end());
+  const auto run =
+      run_captured(command, "", std::chrono::seconds(280), {.environment = environment});
   REQUIRE(run);
   REQUIRE_MESSAGE(run->status.code == 0, run->output);
-  const Json kernel = Json::parse(run->output).at("kernels").at(0);
+  return Json::parse(run->output).at("kernels").at(0);
+}
+
+/// Answers with a kernel for the region that the prompt names first, an elementwise one of 960 elements.
+trainer::testing::Reply elementwise_answer(const trainer::testing::SeenRequest &request) {
+  const std::string prompt = Json::parse(request.body).at("messages").at(1).at("content");
+  const std::size_t at =
+      prompt.find("region ", prompt.find("# The plan that an answer may change")) + 7;
+  const Json plan{{"regions",
+                   {{{"region", prompt.substr(at, prompt.find(',', at) - at)},
+                     {"steps",
+                      {{{"launch",
+                         {{"kernel", "mine"},
+                          {"grid", {15}},
+                          {"block", {64}},
+                          {"arguments", {{{"buffer", "in0"}}, {{"buffer", "out0"}}}}}}}}}}}}};
+  return trainer::testing::whole_answer(Json{
+      {"analysis",
+       {{"faster", "1"}, {"decisive", "none"}, {"bound", "memory"}, {"text", "One pass."}}},
+      {"design", "One element a thread."},
+      {"source", "extern \"C\" __global__ void mine(const float *x, float *y) {\n"
+                 "  const int i = blockIdx.x * 64 + threadIdx.x;\n"
+                 "  y[i] = fmaxf(2 * x[i], 0.0f) + 1;\n}\n"},
+      {"plan", plan}}.dump());
+}
+
+} // namespace
+
+TEST_CASE("the builtin policy proposes plans of a torch module where it is asked to") {
+  if (!has_torch())
+    return;
+  const TemporaryFolder folder;
+  const std::string weights = folder.path / "policy.safetensors";
+  REQUIRE(trainer::testing::write_random_weights(weights));
+  const Json kernel = optimized(folder, folder.write("model.py", kModule), "builtin:" + weights,
+                                {"--max-variants", "1"});
   CHECK(has(kernel["policy"], "builtin"));
   CHECK(has(kernel["analysis"], "The kernel is held back by"));
   CHECK(kernel["variants"][0]["proposed_by"] == "builtin");
   CHECK(kernel["variants"][0]["outcome"] == "verified");
+}
+
+TEST_CASE("a language model's kernel for a region of a torch module is verified, and written into "
+          "the file") {
+  if (!has_torch())
+    return;
+  const ChatServer server(elementwise_answer);
+  const TemporaryFolder folder;
+  const std::string file = folder.write("model.py", kModule);
+  const Json kernel = optimized(folder, file, "endpoint:" + server.url() + "#model",
+                                {"--max-variants", "2", "--apply=checked", "--standalone"},
+                                endpoint_environment(server));
+  CHECK(has(kernel["policy"], "endpoint, "));
+  REQUIRE(kernel["variants"].size() == 2);
+  const auto mine = std::ranges::find_if(kernel["variants"], [](const Json &variant) {
+    return variant.value("proposed_by", "") == "endpoint";
+  });
+  REQUIRE(mine != kernel["variants"].end());
+  CHECK_MESSAGE((*mine)["outcome"] == "verified", mine->dump());
+  CHECK(has(mine->dump(), "written("));
+  const std::string body = server.seen().at(0).body;
+  CHECK(has(body, "torch.relu(x * 2) + 1")); // the module's source
+  CHECK(has(body, "Legal first moves"));
+}
+
+TEST_CASE("a language model's kernel for a region of a C++ tensor function is verified") {
+  if (!has_torch())
+    return;
+  const ChatServer server(elementwise_answer);
+  const TemporaryFolder folder;
+  const Json kernel = optimized(folder, folder.write("shifted.cpp", kFunction),
+                                "endpoint:" + server.url() + "#model", {"--max-variants", "2"},
+                                endpoint_environment(server));
+  REQUIRE(kernel["variants"].size() == 2);
+  const auto mine = std::ranges::find_if(kernel["variants"], [](const Json &variant) {
+    return variant.value("proposed_by", "") == "endpoint";
+  });
+  REQUIRE(mine != kernel["variants"].end());
+  CHECK_MESSAGE((*mine)["outcome"] == "verified", mine->dump());
+  CHECK(has(Json::parse(server.seen().at(0).body).at("messages").at(1).at("content"),
+            "```cpp\n#include <torch/extension.h>"));
 }

@@ -32,7 +32,7 @@ struct ChatServer::Impl {
   asio::io_context loop;
   asio::ssl::context context{asio::ssl::context::tls_server};
   tcp::acceptor acceptor{loop, {asio::ip::address_v4::loopback(), 0}};
-  std::vector<Reply> script;
+  Answer reply;
   mutable std::mutex mutex;
   std::vector<SeenRequest> seen;
   std::atomic<bool> over{false};
@@ -57,15 +57,14 @@ struct ChatServer::Impl {
     beast::flat_buffer buffer;
     http::request<http::string_body> request;
     http::read(stream, buffer, request);
-    std::size_t number;
+    const SeenRequest given{std::string(request.target()),
+                            std::string(request[http::field::authorization]),
+                            std::string(request[http::field::accept]), request.body()};
     {
       const std::lock_guard lock(mutex);
-      number = seen.size();
-      seen.push_back({std::string(request.target()),
-                      std::string(request[http::field::authorization]),
-                      std::string(request[http::field::accept]), request.body()});
+      seen.push_back(given);
     }
-    send(stream, script[std::min(number, script.size() - 1)]);
+    send(stream, reply(given));
   }
 
   static void send(asio::ssl::stream<tcp::socket> &stream, const Reply &reply) {
@@ -122,7 +121,13 @@ Reply error_answer(int status, const std::string &message,
           .pieces = {json{{"error", {{"message", message}}}}.dump()}};
 }
 
-ChatServer::ChatServer(std::vector<Reply> script) : impl_(std::make_unique<Impl>()) {
+ChatServer::ChatServer(std::vector<Reply> script)
+    : ChatServer(
+          [script = std::move(script), number = std::size_t{0}](const SeenRequest &) mutable {
+            return script[std::min(number++, script.size() - 1)];
+          }) {}
+
+ChatServer::ChatServer(Answer answer) : impl_(std::make_unique<Impl>()) {
   const std::string pem = folder_.path / "server.pem", key = folder_.path / "server.key";
   const auto made =
       run_captured({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
@@ -132,7 +137,7 @@ ChatServer::ChatServer(std::vector<Reply> script) : impl_(std::make_unique<Impl>
   REQUIRE_MESSAGE((made && made->status.code == 0), (made ? made->errors : made.error().message));
   impl_->context.use_certificate_chain_file(pem);
   impl_->context.use_private_key_file(key, asio::ssl::context::pem);
-  impl_->script = std::move(script);
+  impl_->reply = std::move(answer);
   impl_->thread = std::thread([impl = impl_.get()] { impl->serve(); });
 }
 

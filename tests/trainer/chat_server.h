@@ -39,6 +39,9 @@ Reply error_answer(int status, const std::string &message,
 
 class ChatServer {
 public:
+  using Answer = std::function<Reply(const SeenRequest &)>;
+  /// @param answer the reply to each request; it runs on the server's thread
+  explicit ChatServer(Answer answer);
   /// @param script the reply to the nth request; requests beyond it get the last one
   explicit ChatServer(std::vector<Reply> script);
   ~ChatServer();

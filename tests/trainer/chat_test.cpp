@@ -268,6 +268,25 @@ TEST_CASE("prices turn tokens into money, and a spent money budget ends the run"
   CHECK(session.server.seen().size() == 2);
 }
 
+TEST_CASE(
+    "an endpoint without structured output is asked again without a schema, and never with one") {
+  Session session({error_answer(400, "response_format is not supported"), whole_answer("{}")});
+  session.config.stream = false;
+  auto transport = make_https(session.config, Secret(kKey));
+  REQUIRE(transport);
+  session.client = std::make_unique<ChatClient>(session.config, std::move(*transport),
+                                                std::make_unique<FakeClock>(session.slept), 1);
+  session.client->require({{"type", "object"}});
+  REQUIRE(session.ask());
+  REQUIRE(session.ask());
+  const auto seen = session.server.seen();
+  REQUIRE(seen.size() == 3);
+  CHECK(has(seen[0].body, "response_format"));
+  CHECK_FALSE(has(seen[1].body, "response_format"));
+  CHECK_FALSE(has(seen[2].body, "response_format"));
+  CHECK(session.slept.empty());
+}
+
 TEST_CASE("structured output is asked for by a schema, and without prices there is no cost") {
   Session session({whole_answer("{}")});
   REQUIRE(session.ask());

@@ -71,6 +71,28 @@ TEST_CASE("what cannot be answered is refused, and the line lives on") {
   CHECK(line->call("info", Json::object()));
 }
 
+TEST_CASE("a policy that needs states refuses a module whose plans the caller makes") {
+  auto line = start("random");
+  const Json task{
+      {"name", "Model"},
+      {"file", "model.py"},
+      {"sizes", Json::object()},
+      {"buffers",
+       {{{"name", "x"}, {"dtype", "float32"}, {"extent", "4"}, {"shape", {4}}, {"direction", "in"}},
+        {{"name", "output_0"},
+         {"dtype", "float32"},
+         {"extent", "4"},
+         {"shape", {4}},
+         {"direction", "out"}}}},
+      {"module", {{"source", "class Model: pass"}}},
+      {"reference", {{"source", ""}, {"steps", {{{"module", Json::object()}}}}}}};
+  auto answer = line->call("propose", {{"task", task}});
+  REQUIRE(!answer);
+  CHECK_MESSAGE(answer.error().error.message.find("the caller makes the states") !=
+                    std::string::npos,
+                answer.error().error.message);
+}
+
 TEST_CASE("a policy that does not exist ends the process with its name") {
   auto line = start("psychic");
   auto answer = line->call("info", Json::object());
@@ -165,7 +187,10 @@ TEST_CASE("optimize verifies a language model's plan, and --apply writes it into
       optimized(folder, "endpoint:" + server.url() + "#model", {"--apply=checked"},
                 {"WARPWRIGHT_ENDPOINT_CA=" + server.ca(), "WARPWRIGHT_ENDPOINT_KEY=secret"});
   // The one answer again is nothing new, so the search goes on.
-  CHECK(kernel["policy"].get<std::string>().starts_with("endpoint, then search"));
+  const std::string policy = kernel["policy"];
+  CHECK(policy.starts_with(
+      "endpoint, 72 of 2000000 tokens, then search: its answers could not be used: "
+      "the answer repeats an earlier one"));
   CHECK(kernel["variants"][0]["outcome"] == "verified");
   CHECK(kernel["variants"][0]["proposed_by"] == "endpoint");
   CHECK(kernel["applied"]["applied"] == true);
@@ -183,7 +208,7 @@ TEST_CASE("answers that cannot be used end the advice with the reason") {
       optimized(folder, "endpoint:" + server.url() + "#model", {},
                 {"WARPWRIGHT_ENDPOINT_CA=" + server.ca(), "WARPWRIGHT_ENDPOINT_KEY=secret"});
   CHECK(kernel["policy"].get<std::string>().starts_with(
-      "endpoint, then search: its answers could not be used: the heading"));
+      "endpoint, 54 of 2000000 tokens, then search: its answers could not be used: the heading"));
   CHECK(kernel["variants"].size() == 2);
   CHECK(server.seen().size() == 3);
 }

@@ -9,26 +9,67 @@
 #include "trainer/policy/proposer.h"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 namespace warpwright::trainer {
 namespace {
 
 using rpc::Json;
 
+using Told = std::function<void(const std::string &)>;
+
 /// Errors: an invalid verdict.
 Result<std::vector<TriedVersion>> tried_of(const Json &list) {
   std::vector<TriedVersion> tried;
   for (const Json &entry : list) {
-    auto verdict = TRY(model::verdict_from_json(entry.at("verdict")));
-    tried.push_back({entry.value("moves", Moves{}),
-                     entry.contains("plan") ? entry.at("plan").dump() : "", std::move(verdict)});
+    TriedVersion &version = tried.emplace_back(
+        TriedVersion{entry.value("moves", Moves{}),
+                     entry.contains("plan") ? entry.at("plan").dump() : entry.value("answer", ""),
+                     {}});
+    version.refused = entry.value("refused", "");
+    version.pending = entry.value("pending", false);
+    if (version.refused.empty() && !version.pending)
+      version.verdict = TRY(model::verdict_from_json(entry.at("verdict")));
   }
   return tried;
 }
 
+/// A task with its plan as the caller describes them; whoever needs states or verdicts is refused.
+class DescribedEnvironment final : public Environment {
+public:
+  DescribedEnvironment(TaskView view, std::optional<model::DeviceInfo> device)
+      : view_(std::move(view)), device_(std::move(device)) {}
+  std::string_view name() const override { return "described"; }
+  Result<TaskView> open(const TrainingTask &) override { return view_; }
+  Result<StateRecord> state(const TrainingTask &, const Moves &) override { return absent(); }
+  bool can_measure(const TrainingTask &, const Moves &) override { return false; }
+  Result<Measured> measure(const TrainingTask &, const Moves &, std::stop_token) override {
+    return absent();
+  }
+  Result<Measured> confirm(const TrainingTask &, const Moves &, std::stop_token) override {
+    return absent();
+  }
+  Result<Measured> measure_plan(const TrainingTask &, const model::Plan &,
+                                std::stop_token) override {
+    return absent();
+  }
+  std::optional<model::DeviceInfo> device() override { return device_; }
+
+private:
+  static std::unexpected<Error> absent() {
+    return fail("the caller makes the states of this task",
+                "Choose a policy that writes code: endpoint:URL#MODEL");
+  }
+  TaskView view_;
+  std::optional<model::DeviceInfo> device_;
+};
+
 Json to_json(const Proposal &proposal) {
   if (proposal.exhausted)
     return {{"exhausted", true}, {"refused", proposal.refused}};
+  if (proposal.waits)
+    return {{"waits", true}};
   const Analysis &said = proposal.analysis;
   // A language model's analysis starts with labels, so a sentence about the bound goes before it.
   const std::string bound = said.design.empty() ? "" : analysis_text({.bound = said.bound}, {});
@@ -43,6 +84,11 @@ Json to_json(const Proposal &proposal) {
   Json answer{{"moves", proposal.moves}, {"analysis", analysis}, {"seconds", proposal.seconds}};
   if (proposal.plan)
     answer["plan"] = model::to_json(*proposal.plan);
+  for (const auto &[region, kernels] : proposal.regions)
+    answer["regions"][region] = model::to_json(kernels);
+  if (proposal.plan || !proposal.regions.empty())
+    answer["answer"] = answer_text(proposal);
+  answer["base"] = proposal.base;
   return answer;
 }
 
@@ -52,12 +98,14 @@ public:
       : config_(config), policy_(policy),
         proposer_(policy, {config.rl.buckets, config.rl.bucket_temperature}, config.run.seed) {}
 
-  rpc::Outcome answer(const std::string &method, const Json &params) {
+  /// @param told receives progress
+  rpc::Outcome answer(const std::string &method, const Json &params, std::stop_token stop,
+                      const Told &told) {
     try {
       if (method == "info")
         return Json{{"policy", policy_.name()}, {"version", version()}};
       if (method == "propose")
-        return propose(params);
+        return propose(params, std::move(stop), told);
     } catch (const nlohmann::json::exception &error) {
       return invalid({error.what(), {}});
     }
@@ -80,19 +128,51 @@ private:
     return {};
   }
 
-  rpc::Outcome propose(const Json &params) {
-    if (auto used = use_device(params); !used)
-      return invalid(used.error());
+  rpc::Outcome propose(const Json &params, std::stop_token stop, const Told &told) {
+    auto tried = tried_of(params.value("tried", Json::array()));
+    if (!tried)
+      return invalid(tried.error());
+    auto proposal = params.contains("task") ? for_module(params, *tried, stop, told)
+                                            : for_kernel(params, *tried, stop, told);
+    if (!proposal)
+      return invalid(proposal.error());
+    Json answer = to_json(*proposal);
+    if (const Json account = policy_.account(); account.is_object())
+      answer["spent"] = account.value("spent", "");
+    return answer;
+  }
+
+  Result<Proposal> for_module(const Json &params, const std::vector<TriedVersion> &tried,
+                              std::stop_token stop, const Told &told) {
+    const auto definition = TRY(model::task_from_json(params.at("task")));
+    if (!definition.module)
+      return fail("the task has no module", "Send the text of a kernel's file instead");
+    TrainingTask task;
+    task.language = kTorchLanguage;
+    task.text = definition.module->source;
+    task.kernel = definition.module->model;
+    task.id = task.kernel + "/" + model::hash(definition);
+    TaskView view{
+        .id = task.id, .definition = params.at("task"), .graph = params.value("graph", "")};
+    if (const Json plan = params.value("plan", Json()); plan.is_object())
+      view.plan = PlanView{plan.at("id"), plan.at("text"), plan.at("legal")};
+    std::optional<model::DeviceInfo> device;
+    if (params.contains("device"))
+      device = TRY(model::device_from_json(params.at("device")));
+    DescribedEnvironment environment(std::move(view), std::move(device));
+    return proposer_.propose(task, tried, environment, std::move(stop), told);
+  }
+
+  Result<Proposal> for_kernel(const Json &params, const std::vector<TriedVersion> &tried,
+                              std::stop_token stop, const Told &told) {
+    TRY(use_device(params));
     TrainingTask task;
     task.path = params.value("path", "unsaved.cu");
     task.text = params.at("text");
     task.kernel = params.at("kernel");
     task.flags = params.value("flags", std::vector<std::string>{});
     task.id = task.kernel + "/" + sha256_hex(task.text);
-    auto tried = tried_of(params.value("tried", Json::array()));
-    auto proposal = tried ? proposer_.propose(task, *tried, *environment_)
-                          : Result<Proposal>(std::unexpected(tried.error()));
-    return proposal ? rpc::Outcome(to_json(*proposal)) : invalid(proposal.error());
+    return proposer_.propose(task, tried, *environment_, std::move(stop), told);
   }
 
   const Config &config_;
@@ -107,15 +187,35 @@ private:
 Result<void> run_propose(const Config &config, std::unique_ptr<Policy> policy) {
   Server server(config, *policy);
   boost::asio::io_context context(1);
+  boost::asio::thread_pool policy_thread(
+      1); // answers take minutes, and the end of the input must be seen
   std::string reason;
+  std::stop_source stop;
+  std::shared_ptr<rpc::Connection> connection;
+  const Told told = [&](const std::string &text) {
+    boost::asio::post(context, [&connection, text] {
+      connection->notify("progress", {{"text", text}});
+    });
+  };
   rpc::Connection::Handlers handlers;
   handlers.on_request = [&](const std::string &method, Json params, const Json &,
-                            rpc::Responder respond) { respond(server.answer(method, params)); };
-  handlers.on_closed = [&](std::string why) { reason = std::move(why); };
-  auto connection =
+                            rpc::Responder respond) {
+    boost::asio::post(policy_thread, [&, method, params = std::move(params), respond] {
+      auto outcome = server.answer(method, params, stop.get_token(), told);
+      boost::asio::post(context, [respond, outcome = std::move(outcome)] { respond(outcome); });
+    });
+  };
+  handlers.on_closed = [&](std::string why) {
+    reason = std::move(why);
+    stop.request_stop();
+  };
+  connection =
       rpc::Connection::make(rpc::make_descriptor_stream(context.get_executor(), 0, 1), handlers);
   connection->start();
   context.run();
+  policy_thread.join();
+  context.restart();
+  context.run(); // answers that came too late
   return reason.empty() ? Result<void>() : fail("the connection broke: " + reason);
 }
 

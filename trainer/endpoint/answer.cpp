@@ -29,6 +29,16 @@ std::string lowered(std::string text) {
   return text;
 }
 
+/// The text in an answer that is one ```json block; else the answer. Endpoints without structured output give it.
+std::string unfenced(const std::string &answer) {
+  constexpr std::string_view kOpen = "```json\n", kClose = "```";
+  const std::string text = trimmed(answer);
+  return text.starts_with(kOpen) && text.ends_with(kClose) &&
+                 text.size() > kOpen.size() + kClose.size()
+             ? text.substr(kOpen.size(), text.size() - kOpen.size() - kClose.size())
+             : answer;
+}
+
 struct Block {
   std::string language, text;
   std::size_t begin = 0, end = 0; ///< of the whole block, fences included
@@ -146,6 +156,10 @@ struct Code {
 
 Result<Code> code_of(const std::string &section) {
   auto blocks = TRY(blocks_of(section));
+  if (blocks.size() == 1 && blocks[0].language == "json")
+    if (json plan = json::parse(blocks[0].text, nullptr, false);
+        plan.contains("moves") && !plan.contains("regions"))
+      return Code{"", std::move(plan)};
   if (blocks.size() != 2 || !is_source(blocks[0]) || blocks[1].language != "json")
     return fail(
         "the section \"## Code Implementation\" must hold exactly two blocks, ```cuda with the "
@@ -209,22 +223,90 @@ Result<model::Plan> plan_of(Code code, const model::Task &task) {
   return plan;
 }
 
+/// The list `moves` of an answer. Errors: another type.
+Result<Moves> moves_of(const json &plan) {
+  const json list = plan.value("moves", json::array());
+  Moves moves;
+  for (const json &move : list)
+    if (move.is_string())
+      moves.push_back(move);
+  return list.is_array() && moves.size() == list.size()
+             ? Result<Moves>(std::move(moves))
+             : fail("`moves` must be a list of texts such as \"family(region=0,name=rows)\"");
+}
+
+/// The list `regions` of an answer as plans over the regions' buffers. Errors: a member that is missing, unknown or
+/// of another type; a region twice.
+Result<std::map<std::string, model::Plan>> regions_of(const Code &code) {
+  std::map<std::string, model::Plan> regions;
+  const json list = code.plan.value("regions", json::array());
+  if (!list.is_array())
+    return fail("`regions` must be a list of objects");
+  for (json one : list) {
+    std::string name = one.is_object() ? trimmed_text_in(one, "region") : "";
+    if (name.starts_with('%'))
+      name.erase(0, 1);
+    if (name.empty())
+      return fail("each of `regions` must be an object with a text `region`, a name from the plan");
+    one.erase("region");
+    for (const auto &[member, value] : one.items())
+      if (member != "steps" && member != "temporaries")
+        return fail("the region " + name + " has a member `" + member +
+                    "`; there are region, steps and temporaries");
+    one["source"] = code.source;
+    TRY(model::validate(one, model::Schema::Plan));
+    if (!regions.emplace(name, TRY(model::plan_from_json(one))).second)
+      return fail("the region " + name + " comes twice");
+  }
+  return regions;
+}
+
 ParsedAnswer refuse(ParsedAnswer answer, AnswerKind kind, std::string why) {
   answer.kind = kind;
   answer.refused = std::move(why);
   return answer;
 }
 
+/// True if a step of a plan, or of one of its regions, is a call of a module.
+bool calls_module(const json &plan) {
+  if (!plan.is_object())
+    return false;
+  for (const json &step : plan.value("steps", json::array()))
+    if (step.is_object() && step.contains("module"))
+      return true;
+  const json regions = plan.value("regions", json::array());
+  return std::ranges::any_of(regions, calls_module);
+}
+
+/// Takes moves and regions of an answer.
+ParsedAnswer with_changes(ParsedAnswer answer, const Code &code) {
+  auto moves = moves_of(code.plan);
+  if (!moves)
+    return refuse(std::move(answer), AnswerKind::BadPlan, describe(moves.error()));
+  auto regions = regions_of(code);
+  if (!regions)
+    return refuse(std::move(answer), AnswerKind::BadPlan, describe(regions.error()));
+  if (moves->empty() && regions->empty())
+    return refuse(std::move(answer), AnswerKind::BadPlan,
+                  "the answer has neither `moves` nor `regions` nor `steps`");
+  answer.moves = std::move(*moves);
+  answer.regions = std::move(*regions);
+  answer.kind = AnswerKind::Usable;
+  return answer;
+}
+
 /// Checks the code of an answer, and takes its plan.
-ParsedAnswer with_code(ParsedAnswer answer, Result<Code> code, const model::Task &task) {
+ParsedAnswer with_code(ParsedAnswer answer, Result<Code> code, const model::Task &task,
+                       bool changes_plan) {
   if (!code)
     return refuse(std::move(answer), AnswerKind::Malformed, code.error().message);
   if (const auto why = host_code_in(code->source))
     return refuse(std::move(answer), AnswerKind::HostCode, "the source is no device source: " + *why);
-  for (const json &step : code->plan.value("steps", json::array()))
-    if (step.is_object() && step.contains("module"))
-      return refuse(std::move(answer), AnswerKind::HostCode,
-                    *host_code_in(model::Plan{.steps = {model::ModuleStep{}}}));
+  if (calls_module(code->plan))
+    return refuse(std::move(answer), AnswerKind::HostCode,
+                  *host_code_in(model::Plan{.steps = {model::ModuleStep{}}}));
+  if (changes_plan && !code->plan.contains("steps"))
+    return with_changes(std::move(answer), *code);
   auto plan = plan_of(std::move(*code), task);
   if (!plan)
     return refuse(std::move(answer), AnswerKind::BadPlan, describe(plan.error()));
@@ -234,13 +316,14 @@ ParsedAnswer with_code(ParsedAnswer answer, Result<Code> code, const model::Task
 }
 
 /// Parses an answer that is one JSON object.
-ParsedAnswer parse_object(const json &object, const model::Task &task, int versions) {
+ParsedAnswer parse_object(const json &object, const model::Task &task, int versions,
+                          bool changes_plan) {
   ParsedAnswer answer;
   auto analysis = analysis_in(object, versions);
   if (!analysis)
     return refuse(std::move(answer), AnswerKind::Malformed, analysis.error().message);
   answer.analysis = std::move(*analysis);
-  return with_code(std::move(answer), code_in(object), task);
+  return with_code(std::move(answer), code_in(object), task, changes_plan);
 }
 
 } // namespace
@@ -256,7 +339,7 @@ json answer_schema() {
                 {"additionalProperties", false},
                 {"properties", std::move(members)}};
   };
-  const json plan{{"type", "object"}, {"required", {"steps"}}};
+  const json plan{{"type", "object"}}; // of steps, or of moves and regions
   return object({{"analysis", object({{"faster", {{"enum", {"1", "2", "none"}}}},
                                       {"decisive", text},
                                       {"bound", {{"enum", {"memory", "compute", "latency"}}}},
@@ -280,10 +363,11 @@ const char *name(AnswerKind kind) {
   return "";
 }
 
-ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions) {
+ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions,
+                          bool changes_plan) {
   ParsedAnswer answer;
-  if (const json object = json::parse(text, nullptr, false); object.is_object())
-    return parse_object(object, task, versions);
+  if (const json object = json::parse(unfenced(text), nullptr, false); object.is_object())
+    return parse_object(object, task, versions, changes_plan);
   const auto sections = sections_of(text);
   if (!sections)
     return refuse(answer, AnswerKind::Malformed, sections.error().message);
@@ -295,7 +379,7 @@ ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int 
   answer.analysis.design = trimmed((*sections)[1]);
   if (answer.analysis.design.empty())
     return refuse(answer, AnswerKind::Malformed, "the section \"## Algorithm Design\" is empty");
-  return with_code(std::move(answer), code_of((*sections)[2]), task);
+  return with_code(std::move(answer), code_of((*sections)[2]), task, changes_plan);
 }
 
 } // namespace warpwright::trainer

@@ -69,6 +69,7 @@ struct ChatClient::Try {
   Error error;
   bool again = false; ///< another try may succeed
   bool limited = false;
+  bool refused = false; ///< the endpoint does not take the request as it is
   std::string retry_after;
 };
 
@@ -159,6 +160,7 @@ ChatClient::Try ChatClient::attempt(const std::string &body,
                                                              : ""};
     made.again = may_mend(http->status);
     made.limited = http->status == 429;
+    made.refused = http->status == 400 || http->status == 422;
     made.retry_after = http->retry_after;
     return made;
   }
@@ -241,6 +243,13 @@ Result<ChatAnswer> ChatClient::complete(const std::vector<ChatMessage> &messages
     }
     last = made.error;
     totals_.rate_limited += made.limited;
+    if (made.refused && request.erase("response_format") > 0) {
+      schema_ = nullptr;
+      ++totals_.retries;
+      if (log_)
+        log_(last.message + "; again without a schema");
+      continue;
+    }
     if (!made.again || number == config_.attempts)
       break;
     const milliseconds pause = pause_before(number, made.retry_after);

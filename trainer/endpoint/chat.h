@@ -56,8 +56,8 @@ public:
   ChatClient(EndpointConfig config, std::unique_ptr<HttpTransport> transport,
              std::unique_ptr<ChatClock> clock, std::uint64_t seed, Log log = {});
 
-  /// Later answers must be JSON that fits the schema. An endpoint without structured output refuses
-  /// such a request.
+  /// Later answers must be JSON that fits the schema. From an endpoint that refuses such a request, having no
+  /// structured output, answers are asked for without it.
   void require(nlohmann::json schema) { schema_ = std::move(schema); }
 
   /// @param on_text gets pieces of the answer as they arrive, from the start again in each try; may be empty
@@ -67,6 +67,7 @@ public:
                               const std::function<void(std::string_view)> &on_text = {},
                               std::stop_token stop = {});
   const ChatTotals &totals() const { return totals_; }
+  const EndpointConfig &config() const { return config_; }
   /// Money spent so far; nullopt: the configuration has no prices.
   std::optional<double> cost() const;
 

@@ -40,7 +40,9 @@ Result<std::string> read_private(const std::string &path) {
 
 } // namespace
 
-Result<EndpointConfig> read_endpoint(const TomlFile &file) {
+namespace {
+
+Result<EndpointConfig> read_table(const TomlFile &file) {
   EndpointConfig config;
   auto read =
       TableReader(file, "endpoint")
@@ -63,18 +65,30 @@ Result<EndpointConfig> read_endpoint(const TomlFile &file) {
           .read("answer_price", config.answer_price, 0, 1e6)
           .read("money_budget", config.money_budget, 0, 1e9)
           .read("json_schema", config.json_schema)
+          .read("turns", config.turns, 1, 64)
+          .read("answers", config.answers, 1, 16)
           .finish();
-  return read ? checked(std::move(config)) : std::unexpected(read.error());
+  return read ? Result<EndpointConfig>(std::move(config)) : std::unexpected(read.error());
 }
 
-Result<EndpointConfig> read_endpoint_file(const std::string &path) {
+Result<TomlFile> open_file(const std::string &path) {
   std::ifstream input(path, std::ios::binary);
   if (path.empty() || !input)
     return fail(path.empty() ? "the policy endpoint needs a configuration file"
                              : "cannot read " + path,
                 "Give one with a table [endpoint], or write endpoint:https://host/v1#model");
-  auto file = TomlFile::parse(std::string(std::istreambuf_iterator<char>(input), {}), path);
-  return file ? read_endpoint(*file) : std::unexpected(file.error());
+  return TomlFile::parse(std::string(std::istreambuf_iterator<char>(input), {}), path);
+}
+
+} // namespace
+
+Result<EndpointConfig> read_endpoint(const TomlFile &file) {
+  return checked(TRY(read_table(file)));
+}
+
+Result<EndpointConfig> read_endpoint_file(const std::string &path) {
+  const TomlFile file = TRY(open_file(path));
+  return read_endpoint(file);
 }
 
 Result<EndpointConfig> endpoint_from_policy(const std::string &policy) {
@@ -84,6 +98,11 @@ Result<EndpointConfig> endpoint_from_policy(const std::string &policy) {
   const std::string rest = policy.substr(kPrefix.size());
   const std::size_t hash = rest.find('#');
   EndpointConfig config;
+  if (const char *path = std::getenv("WARPWRIGHT_ENDPOINT_CONFIG"); path && *path) {
+    const TomlFile file = TRY(open_file(path));
+    config = TRY(read_table(file));
+    config.model.clear();
+  }
   config.url = rest.substr(0, hash);
   if (hash != std::string::npos)
     config.model = rest.substr(hash + 1);

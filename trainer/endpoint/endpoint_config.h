@@ -43,7 +43,10 @@ struct EndpointConfig {
   std::uint64_t token_budget = 2'000'000; ///< prompt and answer, of the whole run; 0: no limit
   double prompt_price = 0, answer_price = 0; ///< money per million tokens; both 0: not known
   double money_budget = 0;                   ///< of the whole run, in the same money; 0: no limit
-  bool json_schema = false; ///< ask for an answer as JSON that fits a schema (structured output)
+  /// Ask for an answer as JSON that fits a schema (structured output); given up where the endpoint refuses it.
+  bool json_schema = true;
+  int turns = 4;   ///< answers of one conversation, each with feedback on the one before
+  int answers = 1; ///< asked for in each turn; the best goes on (best of n)
 };
 
 /// Reads [endpoint]. Errors: as TableReader; no URL or model; http:// to another machine.
@@ -52,7 +55,8 @@ Result<EndpointConfig> read_endpoint(const TomlFile &file);
 /// Reads the table [endpoint] of a file. Errors: no path; an unreadable file; as read_endpoint().
 Result<EndpointConfig> read_endpoint_file(const std::string &path);
 
-/// Parses the argument of `--policy`: "endpoint:https://host/v1#model".
+/// Parses the argument of `--policy`: "endpoint:https://host/v1#model". The file that WARPWRIGHT_ENDPOINT_CONFIG names
+/// may have a table [endpoint] with the other keys.
 Result<EndpointConfig> endpoint_from_policy(const std::string &policy);
 
 /// Loads the key from key_file or key_env. Loopback addresses need no key. Errors: no key; a key file that others may

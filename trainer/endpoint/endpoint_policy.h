@@ -1,8 +1,12 @@
-// Policy that asks a language model behind an endpoint: sends the contrastive prompt and parses the answer strictly.
+// Policy that asks a language model behind an endpoint: sends the contrastive prompt and parses the
+// answer strictly.
 //
-// An unusable answer becomes a proposal with a reason and no plan; the reason goes into the next prompt of the same
-// task. Answers are counted by kind. Permanent failures of the endpoint (budget, key, no such model) are errors that
-// end the run. Thread: one.
+// A task is a conversation: the first message shows the task and measured versions, and each later
+// one has the verdict on the answer before it, or the reason why that could not be used. In each
+// turn several answers may be asked for; the conversation goes on from the best. After `turns`
+// turns, or if the caller does not tell the verdict, a new one begins. Answers are counted by kind.
+// Permanent failures of the endpoint (budget, key, no such model) are errors that end the run.
+// Thread: one.
 #pragma once
 
 #include "trainer/endpoint/answer.h"
@@ -24,9 +28,7 @@ struct AnswerCounts {
 class EndpointPolicy final : public Policy {
 public:
   /// @param log gets the summary in the destructor; may be empty
-  /// @param as_object answers are JSON that fits answer_schema()
-  EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model, ChatClient::Log log = {},
-                 bool as_object = false);
+  explicit EndpointPolicy(std::unique_ptr<ChatClient> client, ChatClient::Log log = {});
   ~EndpointPolicy() override;
 
   std::string_view name() const override { return name_; } ///< "endpoint"
@@ -37,17 +39,35 @@ public:
   const ChatTotals &totals() const { return client_->totals(); }
   /// "12 answers of MODEL: 9 usable, 2 malformed, 1 host_code; 34120 tokens; 3 retries, 0 times rate limited".
   std::string summary() const;
-  /// Stop source of all requests, the current one included.
-  std::stop_source &stop() { return stop_; }
 
 private:
+  /// One of the answers of a turn.
+  struct Draw {
+    std::string text;
+    std::string refused; ///< why it is unusable
+    Moves moves;         ///< with `answer`: how the caller names it in Context::tried
+    std::string answer;
+  };
+  struct Talk {
+    std::vector<ChatMessage> messages;
+    int turn = 0;
+    std::vector<Draw> draws; ///< of this turn
+    int versions = 0;        ///< in the first message
+    std::string base;        ///< PlanView::id there; empty: it showed no plan
+  };
+  enum class Next { Ask, Wait, Begin };
+
+  Next go_on(Talk &talk, const Context &context) const;
+  Result<void> begin(Talk &talk, const model::Task &task, const Context &context,
+                     Environment &environment) const;
+  Result<ChatAnswer> ask(const Talk &talk, const Context &context);
+  ParsedAnswer counted(ParsedAnswer parsed, const ChatAnswer &answer);
+
   std::unique_ptr<ChatClient> client_;
-  std::string model_, name_ = "endpoint";
+  std::string name_ = "endpoint";
   ChatClient::Log log_;
-  bool as_object_ = false;
   AnswerCounts counts_;
-  std::map<std::string, std::string> last_refusal_; ///< by task
-  std::stop_source stop_;
+  std::map<std::string, Talk> talks_; ///< by task
 };
 
 /// Creates the policy with its transport, key and limits. Errors: no key; an unreadable file.

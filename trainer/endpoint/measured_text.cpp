@@ -30,6 +30,15 @@ std::string compiler_text(const model::Verdict &verdict) {
   return "The compiler says:\n" + fenced("", lines.substr(0, kLogBytes)) + (is_cut ? "(cut)\n" : "");
 }
 
+std::string counters_text(const model::Verdict &verdict) {
+  if (!verdict.counters || !verdict.counters->candidate)
+    return "";
+  std::string text;
+  for (const auto &[name, value] : verdict.counters->candidate->values)
+    text += (text.empty() ? "Hardware counters: " : ", ") + name + " " + printed("%.4g", value);
+  return text.empty() ? "" : text + ". ";
+}
+
 constexpr const char *kGoOn = "\nWrite a version that is better, in the same form.\n";
 
 } // namespace
@@ -67,10 +76,15 @@ std::string feedback_text(const model::Verdict &verdict) {
   const auto failed = std::ranges::find_if(verdict.checks, [](const auto &check) { return !check.passed; });
   if (verdict.outcome != model::Outcome::Verified && failed != verdict.checks.end())
     text += "First failed check: " + failed->name + (failed->detail.empty() ? "" : ": " + failed->detail) + "\n";
-  text += compiler_text(verdict) + facts_text(measured) + rates_text(verdict.candidate_evidence);
+  text += compiler_text(verdict) + facts_text(measured) + rates_text(verdict.candidate_evidence) +
+          counters_text(verdict);
   if (measured.reference_time)
     text += "The reference takes " + printed("%.2f us.", measured.reference_time->median_ns / 1000);
   return text + kGoOn;
+}
+
+std::string feedback_text(const Measured &measured) {
+  return "Your last answer: " + score_text(measured) + "\n" + facts_text(measured) + kGoOn;
 }
 
 std::string refusal_text(const std::string &reason) {

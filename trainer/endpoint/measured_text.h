@@ -17,6 +17,8 @@ std::string facts_text(const Measured &measured);
 /// The verdict as the next message to the model that wrote the candidate: the outcome, the first failed check, the
 /// compiler's lines, times, rates and counters; then a request to go on.
 std::string feedback_text(const model::Verdict &verdict);
+/// The same of a verdict's recorded part.
+std::string feedback_text(const Measured &measured);
 /// The same for an answer that was not judged. @param reason one sentence
 std::string refusal_text(const std::string &reason);
 

@@ -29,6 +29,7 @@ struct PromptParts {
   std::optional<PromptVersion> last = {}; ///< the model's last version, if it is not among them
   bool as_object = false;                 ///< ask for one JSON object instead of three sections
   std::string graph = {};              ///< op graph of a torch module as text; empty: none
+  std::optional<PlanView> plan = {};   ///< a plan of the module that the answer may change
 };
 
 /// An exemplar as the prompt shows it, with its code if the exemplar or the environment has it.

@@ -15,6 +15,13 @@
 
 namespace warpwright::trainer {
 
+/// A plan of a torch module that an answer may change by moves, or by kernels for its regions.
+struct PlanView {
+  std::string id;   ///< Proposal::base of answers about it
+  std::string text; ///< its regions (generator/search/plan_text.h)
+  Moves legal;      ///< first moves from here
+};
+
 /// A task as prompts describe it.
 struct TaskView {
   std::string id, family;
@@ -22,6 +29,8 @@ struct TaskView {
   std::optional<Measured>
       original;      ///< verdict on the unchanged source: compile evidence, what bounds it
   std::string graph = {}; ///< op graph of a torch module (generator/search/graph_env.h)
+  std::optional<PlanView> plan =
+      std::nullopt; ///< of a torch module: a plan that answers may change
 };
 
 /// Short hash of a state's text.

@@ -6,6 +6,8 @@
 
 #include "trainer/environment/environment.h"
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +18,11 @@ namespace warpwright::trainer {
 struct Exemplar {
   Moves moves;
   Measured measured;
-  std::string plan; ///< JSON of a plan that no moves describe; else empty
+  std::string plan; ///< JSON of an answer that is more than moves (answer_text()); else empty
+  /// The whole verdict, if the caller has it; outlives the exemplar.
+  const model::Verdict *verdict = nullptr;
+  std::string refused = {}; ///< why the caller could not use the answer: nothing was measured
+  bool pending = false;     ///< it is still being measured
 };
 
 /// The policy's analysis before its proposal; each part may be missing.
@@ -37,17 +43,28 @@ struct Context {
   std::vector<Exemplar> exemplars;
   /// All versions of this task tried in this session, in order. Repeating their moves is wasted effort.
   const std::vector<Exemplar> &tried;
+  std::stop_token stop = {};                          ///< ends a request that takes long
+  std::function<void(const std::string &)> told = {}; ///< progress of such a request; may be empty
 };
 
 struct Proposal {
   Moves moves;                     ///< legal one after another
   std::optional<model::Plan> plan; ///< instead of moves
+  /// Kernels for regions of the plan that the moves lead to, by the region's name, each a plan over the region's
+  /// buffers "in0", "out0" and so on (generator/planning/written_region.h). All have one source.
+  std::map<std::string, model::Plan> regions;
+  std::string
+      base; ///< PlanView::id of the plan that moves and regions change; empty: the task's own start
   Analysis analysis;
   std::string
       refused; ///< why the answer is unusable (malformed, host code); the next prompt repeats it
   bool exhausted = false; ///< no untried version is left
+  bool waits = false;     ///< versions that are still being measured must be known first
   double seconds = 0;     ///< duration of the proposal
 };
+
+/// JSON of what is proposed: the plan, or the moves and the regions with their source.
+std::string answer_text(const Proposal &proposal);
 
 class Policy {
 public:

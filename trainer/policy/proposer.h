@@ -14,8 +14,10 @@ namespace warpwright::trainer {
 /// A tried version with its verdict.
 struct TriedVersion {
   Moves moves;
-  std::string plan; ///< JSON of a whole plan that no moves lead to; else empty
+  std::string plan; ///< answer_text() of a proposal that is more than moves; else empty
   model::Verdict verdict;
+  std::string refused = {}; ///< why the caller could not use it: then it has no verdict
+  bool pending = false;     ///< it is still being measured: likewise
 };
 
 class Proposer {
@@ -26,9 +28,11 @@ public:
 
   /// A proposal that is not in `tried`; or `exhausted`, with the reason in `refused` if answers were unusable.
   /// @param tried in order, without the unchanged source
+  /// @param stop @param told as in Context
   /// Errors: the source has no task; the policy cannot continue.
   Result<Proposal> propose(const TrainingTask &task, const std::vector<TriedVersion> &tried,
-                           Environment &environment);
+                           Environment &environment, std::stop_token stop = {},
+                           const std::function<void(const std::string &)> &told = {});
 
 private:
   Policy &policy_;
