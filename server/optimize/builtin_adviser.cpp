@@ -47,9 +47,11 @@ public:
     auto proposal = proposer_.propose(task, versions_of(tried), environment);
     if (!proposal)
       return std::unexpected(proposal.error());
-    return Advice{std::move(proposal->moves), std::move(proposal->plan),
-                  std::move(proposal->analysis.text), proposal->exhausted,
-                  std::move(proposal->refused)};
+    return Advice{.moves = std::move(proposal->moves),
+                  .plan = std::move(proposal->plan),
+                  .analysis = std::move(proposal->analysis.text),
+                  .exhausted = proposal->exhausted,
+                  .refused = std::move(proposal->refused)};
   }
 
 private:
