@@ -92,7 +92,8 @@ def page(sets, images):
         forms = sorted({form for row in document["rows"] for regime in REGIMES for form in (row.get(regime) or {}).get("baselines", {})})
         lines += ["", f"## {name}", "", f"![ratios of {name}]({images}/scoreboard-{name}.svg)", "",
                   f"    {document['command']}", "",
-                  f"Commit {document['commit']}, {document['gpu']}, driver {document['driver']}, torch {document['torch']}, {document['date']}.",
+                  f"Commit {document['commit']}.",
+                  f"{document['gpu']}, driver {document['driver']}, torch {document['torch']}, {document['date']}.",
                   f"Forms of PyTorch: {', '.join(forms)}."]
         found = list(losses(document["rows"]))
         if found:

@@ -140,16 +140,18 @@ std::vector<std::pair<std::string, std::int64_t>> window_constants(const WindowO
   std::vector<std::pair<std::string, std::int64_t>> constants{
       {"kWindow", static_cast<std::int64_t>(shape.spatial)}, {"kTapChunks", stages_of_tap(window)}};
   for (std::size_t axis = 0; axis < 3; ++axis)
-    for (const auto &[name, value] :
-         {std::pair{"kOut", shape.out[axis]}, {"kStep", shape.stride[axis]},
-          {"kFirst", -shape.padding[axis]}, {"kDilation", shape.dilation[axis]},
-          {"kKernel", shape.kernel[axis]}})
+    for (const auto &[name, value] : {std::pair{"kOut", shape.out[axis]},
+                                      {"kStep", shape.stride[axis]},
+                                      {"kFirst", -shape.padding[axis]},
+                                      {"kDilation", shape.dilation[axis]},
+                                      {"kKernel", shape.kernel[axis]}})
       constants.emplace_back(std::string(name) + kAxes[axis], value);
   return constants;
 }
 
-Result<model::BufferArgument> image_map(const ops::GraphIndex &index, const elements::Region &region,
-                                        const WindowOperand &window, std::int64_t positions) {
+Result<model::BufferArgument> image_map(const ops::GraphIndex &index,
+                                        const elements::Region &region, const WindowOperand &window,
+                                        std::int64_t positions) {
   const elements::MemoryView view = TRY(channels_last_view(index, region, window.image));
   const ConvolutionShape &shape = window.shape;
   model::TensorMap map{.box = {elements_of_stage(window.dtype), positions}, .swizzle_bytes = 128};
@@ -169,7 +171,8 @@ Result<model::BufferArgument> image_map(const ops::GraphIndex &index, const elem
   return model::BufferArgument{view.root, symbolic::Expression(view.offset), std::move(map)};
 }
 
-Result<model::BufferArgument> filter_map(const ops::GraphIndex &index, const elements::Region &region,
+Result<model::BufferArgument> filter_map(const ops::GraphIndex &index,
+                                         const elements::Region &region,
                                          const WindowOperand &window, std::int64_t outputs) {
   const elements::MemoryView view = TRY(channels_last_view(index, region, window.filter));
   const auto taps = merged(Shape(view.shape.begin() + 2, view.shape.end()),
@@ -177,9 +180,11 @@ Result<model::BufferArgument> filter_map(const ops::GraphIndex &index, const ele
   if (!taps)
     return fail("the taps of " + window.filter + " are not evenly spaced in memory");
   const std::int64_t unit = map_unit(window.dtype);
-  model::TensorMap map{.box = {elements_of_stage(window.dtype), outputs, 1, 1}, .swizzle_bytes = 128};
+  model::TensorMap map{.box = {elements_of_stage(window.dtype), outputs, 1, 1},
+                       .swizzle_bytes = 128};
   map.rounds_to_tf32 = window.dtype == model::Dtype::Float32;
-  for (const std::int64_t extent : {view.shape[1], view.shape[0], window.shape.taps(), std::int64_t{1}})
+  for (const std::int64_t extent :
+       {view.shape[1], view.shape[0], window.shape.taps(), std::int64_t{1}})
     map.extents.emplace_back(extent);
   for (const std::int64_t stride : {view.strides[0], std::max(*taps, unit), unit})
     map.strides.emplace_back(stride);

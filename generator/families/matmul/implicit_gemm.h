@@ -20,9 +20,11 @@ std::vector<std::pair<std::string, std::int64_t>> window_constants(const WindowO
 
 /// The image and the filter as the copy engine reads them. @param positions, outputs of a tile
 /// Errors: the operand does not lie channels-last in memory.
-Result<model::BufferArgument> image_map(const ops::GraphIndex &index, const elements::Region &region,
-                                        const WindowOperand &window, std::int64_t positions);
-Result<model::BufferArgument> filter_map(const ops::GraphIndex &index, const elements::Region &region,
+Result<model::BufferArgument> image_map(const ops::GraphIndex &index,
+                                        const elements::Region &region, const WindowOperand &window,
+                                        std::int64_t positions);
+Result<model::BufferArgument> filter_map(const ops::GraphIndex &index,
+                                         const elements::Region &region,
                                          const WindowOperand &window, std::int64_t outputs);
 
 extern const elements::Family kImplicitGemmFamily;

@@ -1,8 +1,8 @@
 // Convolutions as products: the copies of the kernel, interpreted as CUDA documents im2col maps,
 // find what the window covers; the text compiles for Hopper; a plan of a block is one launch for
 // each convolution. GPUs run it in tests/regions and bench/families.
-#include "generator/families/matmul/implicit_gemm.h"
 #include "arch/generations.h"
+#include "generator/families/matmul/implicit_gemm.h"
 #include "generator/planning/plan_builder.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
@@ -28,11 +28,12 @@ std::int64_t pick(Random &random, std::int64_t low, std::int64_t high) {
   return std::uniform_int_distribution<std::int64_t>(low, high)(random);
 }
 
-const Configuration kTile{{"group_m", 64}, {"tile_n", 64},  {"together", 1},
+const Configuration kTile{{"group_m", 64}, {"tile_n", 64}, {"together", 1},
                           {"stages", 4},   {"swapped", 0}, {"splits", 1}};
 
 /// A leaf whose channels lie last in memory, as (N, C, spatial...).
-std::string channels_last(GraphBuilder &g, const std::string &name, Shape shape, model::Dtype dtype) {
+std::string channels_last(GraphBuilder &g, const std::string &name, Shape shape,
+                          model::Dtype dtype) {
   const std::int64_t channels = shape[1];
   shape.erase(shape.begin() + 1);
   shape.push_back(channels);
@@ -54,7 +55,10 @@ Region region_around(const model::Graph &graph) {
 }
 
 model::Attributes window(const Shape &stride, const Shape &padding, const Shape &dilation) {
-  return {{"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", std::int64_t{1}}};
+  return {{"stride", stride},
+          {"padding", padding},
+          {"dilation", dilation},
+          {"groups", std::int64_t{1}}};
 }
 
 std::int64_t number(const symbolic::Expression &value) { return *value.evaluate({}); }
@@ -77,7 +81,8 @@ double covered(const model::BufferArgument &image, const Arrays &values, std::in
   Shape place{channel};
   for (std::size_t i = 0; i < window.steps.size(); ++i) {
     const std::int64_t extent = number(image.map->extents[i + 1]);
-    const std::int64_t count = (extent - 1 + window.last[i] - window.first[i]) / window.steps[i] + 1;
+    const std::int64_t count =
+        (extent - 1 + window.last[i] - window.first[i]) / window.steps[i] + 1;
     place.push_back(window.first[i] + row % count * window.steps[i] + offsets[i]);
     row /= count;
   }
@@ -93,8 +98,10 @@ TEST_CASE("maps of a window hold what a convolution multiplies") {
   for (int round = 0; round < 24; ++round) {
     GraphBuilder g;
     const auto spatial = static_cast<std::size_t>(pick(random, 2, 3));
-    const auto dtype = std::array{model::Dtype::BFloat16, model::Dtype::Float16, model::Dtype::Float32}[round % 3];
-    const std::int64_t channels = 16 / static_cast<std::int64_t>(model::size_bytes(dtype)) * pick(random, 1, 10),
+    const auto dtype =
+        std::array{model::Dtype::BFloat16, model::Dtype::Float16, model::Dtype::Float32}[round % 3];
+    const std::int64_t channels = 16 / static_cast<std::int64_t>(model::size_bytes(dtype)) *
+                                  pick(random, 1, 10),
                        outputs = pick(random, 1, 40);
     Shape image{pick(random, 1, 3), channels}, filter{outputs, channels}, stride, padding, dilation;
     for (std::size_t d = 0; d < spatial; ++d) {
@@ -105,7 +112,8 @@ TEST_CASE("maps of a window hold what a convolution multiplies") {
       filter.push_back(kernel);
       image.push_back((kernel - 1) * dilation.back() + pick(random, 1, 5));
     }
-    const std::string x = channels_last(g, "x", image, dtype), w = channels_last(g, "w", filter, dtype);
+    const std::string x = channels_last(g, "x", image, dtype),
+                      w = channels_last(g, "w", filter, dtype);
     const model::Graph graph = g.graph({g.op("conv", {x, w}, window(stride, padding, dilation))});
     const GraphIndex index(graph);
     const Region region = region_around(graph);
@@ -124,7 +132,8 @@ TEST_CASE("maps of a window hold what a convolution multiplies") {
     const Shape &out = index.node(graph.outputs[0]).type().shape;
     const std::int64_t pixels = elements_between(out, 2, out.size());
     for (int i = 0; i < 20; ++i) {
-      const std::int64_t row = pick(random, 0, out[0] * pixels - 1), column = pick(random, 0, outputs - 1);
+      const std::int64_t row = pick(random, 0, out[0] * pixels - 1),
+                         column = pick(random, 0, outputs - 1);
       double sum = 0;
       for (std::int64_t tap = 0; tap < elements_between(filter, 2, filter.size()); ++tap) {
         Shape offsets; // columns first
@@ -136,7 +145,8 @@ TEST_CASE("maps of a window hold what a convolution multiplies") {
                  element(maps[1], *values, {channel, column, tap, 0});
       }
       const std::int64_t at = (row / pixels * outputs + column) * pixels + row % pixels;
-      CHECK(sum == doctest::Approx(result.values[static_cast<std::size_t>(at)]).epsilon(0.02).scale(1));
+      CHECK(sum ==
+            doctest::Approx(result.values[static_cast<std::size_t>(at)]).epsilon(0.02).scale(1));
     }
   }
 }
@@ -187,13 +197,15 @@ TEST_CASE("a result whose channels do not lie last is stored by positions") {
   const auto source = [&](std::int64_t side) {
     GraphBuilder g;
     const auto dtype = model::Dtype::Float16;
-    const std::string product = g.op("conv", {channels_last(g, "x", {3, 16, side, side}, dtype),
-                                              channels_last(g, "w", {24, 16, 1, 1}, dtype)},
+    const std::string product = g.op("conv",
+                                     {channels_last(g, "x", {3, 16, side, side}, dtype),
+                                      channels_last(g, "w", {24, 16, 1, 1}, dtype)},
                                      window({1, 1}, {0, 0}, {1, 1}));
     const model::Graph graph =
         g.graph({g.op("add", {product, g.input("residual", {3, 24, side, side}, dtype)})});
     const GraphIndex index(graph);
-    const auto lowering = kImplicitGemmFamily.lower(index, region_around(graph), kTile, hopper, "region");
+    const auto lowering =
+        kImplicitGemmFamily.lower(index, region_around(graph), kTile, hopper, "region");
     REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
     CHECK(tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a").value_or("") == "");
     return lowering->source;
@@ -205,30 +217,33 @@ TEST_CASE("a result whose channels do not lie last is stored by positions") {
 }
 
 TEST_CASE("convolutions that no map describes are left to others") {
-  const auto claims = [](const Shape &image, const Shape &filter, const model::Attributes &attributes,
+  const auto claims = [](const Shape &image, const Shape &filter,
+                         const model::Attributes &attributes,
                          model::Dtype dtype = model::Dtype::Float16) {
     GraphBuilder g;
-    const model::Graph graph =
-        g.graph({g.op("conv", {g.input("x", image, dtype), g.input("w", filter, dtype)}, attributes)});
+    const model::Graph graph = g.graph(
+        {g.op("conv", {g.input("x", image, dtype), g.input("w", filter, dtype)}, attributes)});
     const GraphIndex index(graph);
     return kImplicitGemmFamily.claims(index, index.node(graph.outputs[0]));
   };
   const Shape one{1, 1};
   CHECK(claims({1, 8, 6, 6}, {4, 8, 3, 3}, window(one, one, one)));
   CHECK_FALSE(claims({1, 8, 6, 6}, {4, 8, 3, 3}, window(one, one, one), model::Dtype::Float64));
-  CHECK_FALSE(claims({1, 3, 6, 6}, {4, 3, 3, 3}, window(one, one, one)));        // rows of 6 bytes
+  CHECK_FALSE(claims({1, 3, 6, 6}, {4, 3, 3, 3}, window(one, one, one)));         // rows of 6 bytes
   CHECK_FALSE(claims({1, 8, 20, 20}, {4, 8, 1, 1}, window({9, 9}, {0, 0}, one))); // steps over 8
-  CHECK_FALSE(claims({1, 8, 9}, {4, 8, 3}, window({1}, {1}, {1})));              // no image
+  CHECK_FALSE(claims({1, 8, 9}, {4, 8, 3}, window({1}, {1}, {1})));               // no image
 }
 
-TEST_CASE("a block of channels-last convolutions has no kernel but theirs and those of its borders") {
+TEST_CASE(
+    "a block of channels-last convolutions has no kernel but theirs and those of its borders") {
   const DeviceFacts hopper{arch::gpu_named("h200").value()};
   GraphBuilder g;
   const auto dtype = model::Dtype::BFloat16;
   const model::Attributes around = window({1, 1}, {1, 1}, {1, 1});
   const std::string x = g.input("x", {2, 16, 10, 10}, dtype);
   const auto layer = [&](const std::string &value, const std::string &name) {
-    const std::string product = g.op("conv", {value, g.parameter("w" + name, {16, 16, 3, 3}, dtype)}, around);
+    const std::string product =
+        g.op("conv", {value, g.parameter("w" + name, {16, 16, 3, 3}, dtype)}, around);
     return g.op("add", {product, g.reshape(g.parameter("b" + name, {16}, dtype), {16, 1, 1})});
   };
   const std::string inner = g.op("relu", {layer(x, "1")});
