@@ -181,7 +181,7 @@ TEST_CASE(
 
 TEST_CASE("moves change the plan before the kernels are placed") {
   Trial trial(
-      {whole_answer(answer(kAlone, {{"moves", {"separate(region=0)"}},
+      {whole_answer(answer(kAlone, {{"moves", {"family(region=0,name=aten)"}},
                                     {"regions", {region("%y", launch({"in0", "out0"}))}}}))});
   const auto tried = trial.run(2);
   REQUIRE(tried.size() == 2);
