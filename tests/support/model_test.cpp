@@ -326,6 +326,17 @@ TEST_CASE("plans are checked against their task: names, expressions, CUDA's limi
   has(map({4, 4}, json::array(), {4, 2}, 0), "extents and box need as many numbers");
   has(map({"n"}, json::array(), {64}, 128), "a row of 256 bytes is wider than the swizzle");
   has(map({"n"}, json::array(), {3}, 0), "no multiple of 16 bytes");
+  const auto window = [&](json first, json last, json steps, json box = {4, 512}) {
+    json patch = map({4, 2, 2, "n / 16"}, {4, 8, 16}, box, 0);
+    patch[0]["value"]["window"] = {{"first", first}, {"last", last}, {"steps", steps}};
+    return patch;
+  };
+  CHECK(message(window({-1, -1}, {-1, -1}, {1, 2})) == "");
+  has(window({-1}, {-1}, {1}), "need two extents more");
+  has(window({-1, -129}, {-1, -1}, {1, 1}), "a corner or a step is out of range");
+  has(window({-1, -1}, {-1, 128}, {1, 1}), "a corner or a step is out of range");
+  has(window({-1, -1}, {-1, -1}, {1, 1}, {512, 8}), "more than 256 channels");
+  has(map({"n"}, json::array(), {512}, 0), "more than 256 elements along a dimension");
   has(replace("/steps/1/launch/arguments/0/scalar", "b"), "there is no scalar \"b\"");
   has(replace("/steps/1/launch/arguments/3/size", "rows"), "rows");
   has(replace("/steps/0/fill/buffer", "z"), "steps[0].fill.buffer");
