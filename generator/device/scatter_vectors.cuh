@@ -2,6 +2,9 @@
 #ifndef WARPWRIGHT_SCATTER_VECTORS
 #define WARPWRIGHT_SCATTER_VECTORS
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 namespace warpwright_scatter {
 
 // As add() of scatter.cuh.

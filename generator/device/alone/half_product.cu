@@ -19,11 +19,16 @@ struct Wgmma {
   }
 };
 
-template <int kShared> struct Config {
+template <int kShared, int kSpatial = 0> struct Config {
   using Multiply = Wgmma;
-  static constexpr int kGroupM = 64, kTileN = 16, kTogether = kShared, kStages = 4, kSwapped = 0, kTwins = kShared;
-  static constexpr int kAlongA = 0, kAlongB = 1, kRows = 1000, kColumns = 50, kDepth = 700, kBatches = 6, kSplits = 2, kPart = 6;
+  static constexpr int kGroupM = 64, kTileN = 16, kTogether = kShared, kStages = 4, kStepK = 64, kSwapped = 0, kTwins = kShared;
+  static constexpr int kPiece = kShared ? 8 : 16;
+  static constexpr int kAlongA = kSpatial > 0, kAlongB = 1, kRows = 1000, kColumns = 50, kDepth = 700, kBatches = 6, kSplits = 2, kPart = 6;
   static constexpr int kInnerA = 2, kInnerStepA = 1, kOuterStepA = 1, kInnerB = 1, kInnerStepB = 0, kOuterStepB = 0;
+  static constexpr int kWindow = kSpatial, kTapChunks = 2;
+  static constexpr int kOutW = 10, kStepW = 1, kFirstW = -1, kDilationW = 1, kKernelW = 3;
+  static constexpr int kOutH = 10, kStepH = 2, kFirstH = -1, kDilationH = 1, kKernelH = 3;
+  static constexpr int kOutD = 1, kStepD = 1, kFirstD = 0, kDilationD = 1, kKernelD = 1;
 };
 
 template <class C> __device__ void multiply(const warpwright_half::Map &a, const warpwright_half::Map &b, float *c) {
@@ -41,4 +46,12 @@ __global__ void __launch_bounds__(384, 1) multiply_together(const __grid_constan
 __global__ void __launch_bounds__(384, 1) multiply_in_turns(const __grid_constant__ warpwright_half::Map a,
                                                             const __grid_constant__ warpwright_half::Map b, float *c) {
   multiply<Config<0>>(a, b, c);
+}
+__global__ void __launch_bounds__(384, 1) convolve_images(const __grid_constant__ warpwright_half::Map a,
+                                                          const __grid_constant__ warpwright_half::Map b, float *c) {
+  multiply<Config<0, 2>>(a, b, c);
+}
+__global__ void __launch_bounds__(384, 1) convolve_volumes(const __grid_constant__ warpwright_half::Map a,
+                                                           const __grid_constant__ warpwright_half::Map b, float *c) {
+  multiply<Config<0, 3>>(a, b, c);
 }
