@@ -254,8 +254,8 @@ private:
     return {};
   }
 
-  /// Whether the driver can encode the window (CUDA driver API, cuTensorMapEncodeIm2col). Elements outside of the
-  /// extents are not read, so that no window leaves the buffer.
+  /// Errors: the driver would not encode the window (CUDA driver API, cuTensorMapEncodeIm2col). A copy
+  /// reads no element outside of the extents, so no window leaves the buffer.
   static Result<void> check_window(const TensorMap &map, const std::string &where) {
     constexpr std::int64_t kMostSteps = 8, kMostChannels = 256;
     const MapWindow &window = *map.window;

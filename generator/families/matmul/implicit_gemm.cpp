@@ -29,8 +29,8 @@ std::int64_t last_position(const ConvolutionShape &shape, std::size_t axis) {
   return shape.padding[axis] - (shape.kernel[axis] - 1) * shape.dilation[axis];
 }
 
-/// Whether the copy engine takes the window: its limits are those of cuTensorMapEncodeIm2col, and of the 16 bits that
-/// all offsets of a copy share.
+/// Returns true if cuTensorMapEncodeIm2col accepts the window, and if the offsets of all taps fit into
+/// the 16 bits that a copy has for them.
 bool fits_map(const ConvolutionShape &shape) {
   constexpr std::int64_t kMostSteps = 8;
   const std::int64_t reach = shape.spatial == 2 ? 1 << 7 : 1 << 4;

@@ -6,7 +6,6 @@
 #include "generator/families/matmul/matmul_guess.h"
 #include "arch/generations.h"
 
-#include "generator/families/matmul/implicit_gemm.h"
 #include "generator/families/matmul/matmul_text.h"
 
 #include <algorithm>
@@ -220,10 +219,7 @@ struct Model {
     const double blocks = swapped ? tiles(n, m) : tiles(m, columns);
     const int most_splits = problem.twin_b ? 1 : static_cast<int>(problem.depth / 512) + 1;
     for (const int splits : splits_for(blocks, 1, most_splits)) {
-      const double steps =
-          problem.window ? static_cast<double>(problem.window->shape.taps() * stages_of_tap(*problem.window))
-                         : std::ceil(static_cast<double>(problem.depth) / 64);
-      const double chunks = std::ceil(steps / splits);
+      const double chunks = std::ceil(static_cast<double>(half_chunks(problem)) / splits);
       const double used = std::min<double>(device.multiprocessors, blocks * splits);
       const double multiply = m * 64.0 * std::max(n, 64) / 2048 / rates.half_cycles;
       const double copy = half_stage_bytes(m, n) * used / rates.tile_bytes;

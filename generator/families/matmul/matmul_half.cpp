@@ -132,6 +132,11 @@ bool sums_well(const MatmulProblem &problem) {
   return problem.dtype != model::Dtype::Float32 || problem.depth <= kMostDepth;
 }
 
+std::int64_t half_chunks(const MatmulProblem &problem) {
+  return problem.window ? problem.window->shape.taps() * stages_of_tap(*problem.window)
+                        : elements::ceil_divide(problem.depth, kStepK);
+}
+
 bool can_map(const MatmulProblem &problem) {
   if (problem.window)
     return true;
@@ -227,9 +232,7 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
     twin_lanes.push_back("others[" + std::to_string(i) + "]");
   if (twins)
     text.writer().bind(problem.twin, twin_lanes);
-  const std::int64_t chunks = problem.window
-                                  ? problem.window->shape.taps() * stages_of_tap(*problem.window)
-                                  : elements::ceil_divide(problem.depth, step_k);
+  const std::int64_t chunks = half_chunks(problem);
   std::vector<std::pair<std::string, std::int64_t>> window{{"kWindow", 0}};
   if (problem.window)
     window = window_constants(*problem.window);

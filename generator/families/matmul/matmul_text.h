@@ -89,6 +89,8 @@ std::string fill_text(const ops::GraphIndex &index, const elements::Region &regi
 std::string arguments_text(const std::vector<std::int64_t> &arguments);
 
 inline constexpr int kHalfMostStages = 8;
+/// Stages along k of the 16-bit product, each a swizzled row of 128 bytes; those of a window end with each tap.
+std::int64_t half_chunks(const MatmulProblem &problem);
 /// Columns of a result that a warp of the 16-bit product stores at once, of a tile with `width`. It waits for all that it
 /// loads besides at once, so there are more where it loads as many elements, and most where the sums are short too.
 inline int half_piece(const MatmulProblem &problem, int width) {
