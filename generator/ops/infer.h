@@ -44,7 +44,7 @@ Result<Types> embedding(const model::Node &node, const Types &operands);
 Result<Types> triangle(const model::Node &node, const Types &operands);
 Result<Types> diagonal(const model::Node &node, const Types &operands);
 Result<Types> diag_embed(const model::Node &node, const Types &operands);
-Result<Types> scatter_add(const model::Node &node, const Types &operands);
+Result<Types> scatter(const model::Node &node, const Types &operands);
 
 // Rows.
 Result<Types> reduction(const model::Node &node, const Types &operands);

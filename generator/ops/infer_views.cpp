@@ -183,7 +183,7 @@ Result<Types> diag_embed(const Node &, const Types &operands) {
   return single_result(operands[0].dtype, std::move(shape));
 }
 
-Result<Types> scatter_add(const Node &node, const Types &operands) {
+Result<Types> scatter(const Node &node, const Types &operands) {
   if (auto checked = check_index(operands[1]); !checked)
     return std::unexpected(checked.error());
   if (auto checked = check_dim(integer_attribute(node, "dim"), operands[0].shape.size()); !checked)
@@ -193,7 +193,7 @@ Result<Types> scatter_add(const Node &node, const Types &operands) {
   for (std::size_t i = 0; fits && i < operands[0].shape.size(); ++i)
     fits = operands[1].shape[i] <= operands[2].shape[i];
   if (!fits || operands[2].dtype != operands[0].dtype)
-    return fail("it adds " + text_of(operands[2]) + " at " + text_of(operands[1]) + " to " +
+    return fail("it combines " + text_of(operands[2]) + " at " + text_of(operands[1]) + " with " +
                 text_of(operands[0]));
   return single_result(operands[0].dtype, operands[0].shape);
 }

@@ -86,6 +86,13 @@ Step scatter_add(const LibraryCall &call) {
                                     call.inputs[1], call.inputs[2]});
 }
 
+Step scatter_extreme(const LibraryCall &call) {
+  return step("aten::scatter_reduce.two",
+              {call.inputs[0], integer_attribute(call.node, "dim"), call.inputs[1], call.inputs[2],
+               call.node.op == op::scatter_amax ? "amax" : "amin"},
+              {{"include_self", flag_attribute(call.node, "include_self", true)}});
+}
+
 Step sum(const LibraryCall &call) { return along_dims(call, "aten::sum.dim_IntList"); }
 Step mean(const LibraryCall &call) { return along_dims(call, "aten::mean.dim"); }
 Step any(const LibraryCall &call) { return along_dims(call, "aten::any.dims"); }

@@ -27,6 +27,7 @@ model::AtenStep convolution_with_relu(const LibraryCall &,
                                       const std::optional<model::TensorView> &residual);
 Result<model::AtenStep> attention(const LibraryCall &);
 Result<model::AtenStep> scatter_add(const LibraryCall &);
+Result<model::AtenStep> scatter_extreme(const LibraryCall &);
 Result<model::AtenStep> sum(const LibraryCall &);
 Result<model::AtenStep> mean(const LibraryCall &);
 Result<model::AtenStep> any(const LibraryCall &);

@@ -125,6 +125,7 @@ void Partition::grow_by_family(Draft &draft) {
     if (std::ranges::any_of(node(name).inputs, blocked))
       return;
   draft.members.insert(members.begin(), members.end());
+  leave_to_readers(draft);
   for (const std::string &name : members)
     for (const std::string &input : node(name).inputs)
       if (!members.contains(input) && ops::is_pointwise(node(input)) &&

@@ -137,7 +137,11 @@ bool Partition::worth_memory(const Node &value) const {
     return false;
   std::set<std::string> sources, seen;
   large_sources(value, elements, sources, seen);
-  return cost > kCheapChain || sources.size() > 1;
+  std::int64_t of_sources = 0;
+  for (const std::string &source : sources)
+    of_sources += model::size_bytes(node(source).type().dtype);
+  const auto own = static_cast<std::int64_t>(model::size_bytes(value.type().dtype)), regions = std::ssize(readers.regions);
+  return cost > kCheapChain || (sources.size() > 1 && regions * of_sources > of_sources + own * (1 + regions));
 }
 
 void Partition::collect_readers(const Node &value, Readers &readers) const {

@@ -1,5 +1,6 @@
-// The work of partition() in three parts, private to their files: anchors with nodes fused to them (partition.cpp),
-// inline values that lie in memory (partition_memory.cpp), and pointwise regions, merged and put in order
+// The work of partition() in four parts, private to their files: anchors with nodes fused to them
+// (partition.cpp), what these regions store (partition_outputs.cpp), inline values that lie in
+// memory (partition_memory.cpp), and pointwise regions, merged and put in order
 // (partition_merge.cpp).
 #pragma once
 
@@ -46,6 +47,10 @@ private:
                           const std::string &anchor) const;
   static std::set<std::string> with(const std::vector<std::string> &names,
                                     const std::string &other);
+  /// Removes from a region of reductions the pointwise values behind them that cost more to store than to compute where
+  /// they are read, all together (partition_outputs.cpp).
+  void leave_to_readers(Draft &draft);
+  class Leavable;
 
   /// Returns true for values always in memory: leaves, and members of anchored regions (their outputs).
   bool in_memory(const std::string &name) const;

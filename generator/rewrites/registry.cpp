@@ -38,6 +38,7 @@ std::span<const Rule> rules() {
       {"attention-decomposed", !kAlways, decompose_attention},
       {"conv-pointwise", !kAlways, pointwise_convolution},
       {"product-narrow", !kAlways, narrow_product},
+      {"product-split", !kAlways, split_gated_product},
       {"conv-phases", !kAlways, phases_of_transposed_conv},
       {"fold-scale", !kAlways, fold_scale_into_weight},
       {"conv-epilogue", !kAlways, fold_into_convolution},

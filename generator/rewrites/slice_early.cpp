@@ -83,8 +83,9 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
     if (!places || at == places->end())
       return std::nullopt;
     inner.dim = at - places->begin();
-  } else if (node.op == op::sum || node.op == op::mean || node.op == op::amax || node.op == op::amin ||
-             node.op == op::logsumexp || node.op == op::var || node.op == op::norm) {
+  } else if (node.op == op::sum || node.op == op::mean || node.op == op::amax ||
+             node.op == op::amin || node.op == op::logsumexp || node.op == op::var ||
+             node.op == op::norm) {
     const model::Shape &from = facts.type(parts[0]).shape;
     const model::Shape dims = ops::reduced_dims(node, from.size());
     std::int64_t left = slice.dim;
@@ -136,6 +137,16 @@ bool is_cut_apart(const GraphFacts &facts, const std::string &value, std::int64_
   return slices.size() < 2 || readers.size() != 1 || facts.node(*readers.begin()).op != op::cat;
 }
 
+/// Returns `cut` computed from slices of its operands in place of the slice `node` of its result.
+std::optional<Replacement> before(const GraphFacts &facts, const model::Node &node,
+                                  const model::Node &cut, const Slice &slice) {
+  ReplacementBuilder builder(facts, node);
+  const auto parts = parts_of(facts, builder, cut, slice);
+  if (!parts)
+    return std::nullopt;
+  return builder.finish(with_inputs(builder, cut, *parts, node.type().shape));
+}
+
 } // namespace
 
 std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Node &node) {
@@ -149,11 +160,21 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
   if (!facts.read_once(cut.name) &&
       !(ops::is_pointwise(cut) && is_cut_apart(facts, cut.name, slice.dim)))
     return std::nullopt;
-  ReplacementBuilder builder(facts, node);
-  const auto parts = parts_of(facts, builder, cut, slice);
-  if (!parts)
+  return before(facts, node, cut, slice);
+}
+
+std::optional<Replacement> split_gated_product(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != op::slice || facts.node(node.inputs[0]).op != op::matmul)
     return std::nullopt;
-  return builder.finish(with_inputs(builder, cut, *parts, node.type().shape));
+  const model::Node &product = facts.node(node.inputs[0]);
+  const Slice slice = slice_of(node);
+  const std::int64_t columns = product.type().shape.back();
+  if (slice.dim + 1 != std::ssize(product.type().shape) || slice.step != 1 ||
+      2 * slice.extent != columns || slice.start % slice.extent != 0 ||
+      facts.index().users(product.name).size() != 2 ||
+      !is_cut_apart(facts, product.name, slice.dim))
+    return std::nullopt;
+  return before(facts, node, product, slice);
 }
 
 } // namespace warpwright::rewrites

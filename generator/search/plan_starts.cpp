@@ -168,17 +168,23 @@ private:
     for (const rewrites::Rule &rule : rewrites::rules()) {
       // Factors in the weights are for convolutions that lay out their weights anyway.
       const bool folds = rule.name == kConvolutionEpilogue;
-      const bool is_choice = !rule.always && (!folds || has_channels_last_family());
+      const bool is_choice = !rule.always && (!folds || has_channels_last_family()) &&
+                             (rule.name != kGated || (halves_ && facts_.tensor_cores == arch::TensorCores::Wgmma));
       auto changed = is_choice ? rewritten_everywhere(guess_, rule.name) : std::nullopt;
       if (!changed)
         continue;
       const ops::GraphIndex after(changed->graph);
-      for (const Node &node : changed->graph.nodes)
+      for (const Node &node : changed->graph.nodes) {
+        if (rule.name == kGated && guess_.choices.anchors.contains(node.name))
+          continue;
+        if (may_have_twin(node))
+          changed->choices.anchors[node.name].twin = true;
         if (const elements::Family *family = guessed_family(after, node, facts_))
           changed->choices.anchors[node.name].family = family->name;
+      }
       if (folds)
         changed->name = "folded"; // the library's start has the rule's name
-      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow || folds ||
+      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow || rule.name == kGated || folds ||
                          (rule.name == kPhases && !short_sums_);
       add(std::move(*changed), !start);
     }

@@ -36,4 +36,7 @@ inline constexpr std::string_view kConvolutionEpilogue = "conv-epilogue";
 /// Optional rewrite that rounds operands, which gives products to the half-precision tensor cores.
 inline constexpr std::string_view kNarrow = "product-narrow";
 
+/// Optional rewrite of a gated layer's product into two, which a kernel of halves computes together with the gate.
+inline constexpr std::string_view kGated = "product-split";
+
 } // namespace warpwright::search

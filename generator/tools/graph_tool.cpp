@@ -8,6 +8,7 @@
 #include "generator/planning/plan_builder.h"
 #include "generator/ops/read_graph.h"
 #include "generator/rewrites/rewrite.h"
+#include "generator/search/plan_starts.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ constexpr const char *kUsage =
     "  --twin NAME             one launch with the product that only the anchor's epilogue reads\n"
     "  --alone NAME            fuse nothing with the anchor\n"
     "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
+    "  --start NAME            a start of the search, with its choices: ours, library, a rule's name, ...\n"
     "  --as-traced             no rewrites, and biases stay with their convolutions\n"
     "  --gpu NAME              plan for a100, rtx4090, h100, h200 (default), h20, b200, rtx5090, "
     "or cpu for the CPU backend\n"
@@ -43,7 +45,7 @@ constexpr const char *kUsage =
 struct Options {
   PlanChoices choices;
   DeviceFacts facts{arch::gpu_named("h200").value()};
-  std::string out, source;
+  std::string start, out, source;
   std::vector<std::string> graphs;
   bool simplified = true, channels_last = false;
   std::string library; ///< ",conv,matmul,"
@@ -83,6 +85,8 @@ Result<Options> parse(int argc, char **argv) {
       if (!gpu)
         return fail("there is no GPU " + value, kUsage);
       static_cast<arch::Gpu &>(options.facts) = *gpu;
+    } else if (word == "--start") {
+      options.start = value;
     } else if (word == "--library") {
       options.library = "," + value + ",";
     } else if (word == "--anchor") {
@@ -178,9 +182,23 @@ int plan_all(const Options &options) {
       ++failures;
       continue;
     }
-    if (options.simplified)
-      *graph = simplify(with_separate_bias(*graph)).graph;
     PlanChoices choices = options.choices;
+    if (!options.start.empty()) {
+      auto starts = search::plan_starts(*graph, options.facts);
+      const auto start = std::ranges::find(starts, options.start, &search::PlanStart::name);
+      if (start == starts.end()) {
+        std::cout << path << ": the search has no start " << options.start << "; it has";
+        for (const search::PlanStart &one : starts)
+          std::cout << " " << one.name;
+        std::cout << "\n";
+        ++failures;
+        continue;
+      }
+      *graph = std::move(start->graph);
+      choices = std::move(start->choices);
+    } else if (options.simplified) {
+      *graph = simplify(with_separate_bias(*graph)).graph;
+    }
     for (const model::Node &node : graph->nodes)
       if (options.library.find("," + node.op + ",") != std::string::npos)
         choices.anchors[node.name] = {kLibraryFamily, true, options.channels_last && node.op == op::conv};

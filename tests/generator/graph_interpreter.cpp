@@ -99,7 +99,7 @@ std::int64_t index_limit(const model::Graph &graph, const std::string &leaf) {
     if (node.inputs.size() >= 2 && node.inputs[1] == leaf) {
       if (node.op == "embedding")
         limit = std::min(limit, shape_of(node.inputs[0])[0]);
-      if (node.op == "gather" || node.op == "index_select" || node.op == "scatter_add")
+      if (node.op == "gather" || node.op == "index_select" || node.op.starts_with("scatter_"))
         limit = std::min(
             limit,
             shape_of(

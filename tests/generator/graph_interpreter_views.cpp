@@ -2,6 +2,7 @@
 #include "tests/generator/graph_interpreter_ops.h"
 
 #include <algorithm>
+#include <set>
 
 namespace warpwright::test {
 namespace {
@@ -216,12 +217,20 @@ Results interpret_index(const model::Node &node, const Operands &inputs) {
       return model::Shape{static_cast<std::int64_t>(inputs[1]->at(index)), column};
     });
   }
-  if (node.op == "scatter_add") {
+  if (node.op.starts_with("scatter_")) {
     Array result = *inputs[0];
+    std::set<model::Shape> reached;
     for_each_index(inputs[1]->shape, [&](const model::Shape &index) {
       model::Shape to = index;
       to[dim] = static_cast<std::int64_t>(inputs[1]->at(index));
-      result.at(to) += inputs[2]->at(index);
+      double &at = result.at(to);
+      const double source = inputs[2]->at(index);
+      if (node.op == "scatter_add")
+        at += source;
+      else if (reached.insert(to).second && !ops::flag_attribute(node, "include_self", true))
+        at = source;
+      else
+        at = node.op == "scatter_amax" ? std::max(at, source) : std::min(at, source);
     });
     return std::vector{std::move(result)};
   }

@@ -195,6 +195,8 @@ OPS = {
     "diagonal": lambda n, x: torch.diagonal(x, n["offset"], n["dim1"], n["dim2"]),
     "diag_embed": lambda n, x: torch.diag_embed(x),
     "scatter_add": lambda n, x, i, s: torch.scatter_add(x, n["dim"], i, s),
+    "scatter_amax": lambda n, x, i, s: torch.scatter_reduce(x, n["dim"], i, s, "amax", include_self=n["include_self"]),
+    "scatter_amin": lambda n, x, i, s: torch.scatter_reduce(x, n["dim"], i, s, "amin", include_self=n["include_self"]),
     "argmax": lambda n, x: torch.argmax(x, n["dims"][0], keepdim=n["keepdim"]),
     "argmin": lambda n, x: torch.argmin(x, n["dims"][0], keepdim=n["keepdim"]),
     "softmax": lambda n, x: torch.softmax(x, n["dim"]),

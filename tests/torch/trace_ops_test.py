@@ -229,6 +229,10 @@ class Shapes(TraceCase):
         self.check(source("F.one_hot(i, 4)", table, arguments="x, i"), "reshape iota eq cast")
         self.check(source("torch.zeros(5, 4).scatter_add(1, i, x[:, :2])", table, arguments="x, i"), "expand slice scatter_add")
         self.check(source("x.index_add(0, i[:, 0], x * 2)", table, arguments="x, i"), "slice reshape mul reshape expand scatter_add")
+        for reduce in ("amax", "amin"):
+            for include_self in (True, False):
+                text = f"x.scatter_reduce(1, i, x[:, :2] * 3, '{reduce}', include_self={include_self})"
+                self.check(source(text, table, arguments="x, i"), f"slice mul scatter_{reduce}")
         self.check(source("x.index_put((i[:, 0],), x[0], accumulate=True)", table, arguments="x, i"))
         self.check(source("x.index_put((i[:, 0], i[:, 1]), x[:, 0], accumulate=True)", table, arguments="x, i"))
         self.check(source("torch.ops.aten.index_put(x, [None, i[0]], x[:, :2], True)", table, arguments="x, i"))

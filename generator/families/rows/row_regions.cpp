@@ -15,6 +15,8 @@ namespace {
 
 using model::Node;
 
+constexpr std::size_t kMostSeen = 64; ///< values that are searched for reductions that read what a region reads
+
 class Grower {
 public:
   Grower(const ops::GraphIndex &graph, const std::string &anchor,
@@ -56,15 +58,25 @@ private:
            node.op == op::item;
   }
 
+  /// Adds the reductions of a value, and of what inline nodes compute from it.
+  void add_reductions(const std::string &value, std::set<std::string> &found, std::set<std::string> &seen) const {
+    if (seen.size() >= kMostSeen || !seen.insert(value).second)
+      return;
+    for (const Node *user : graph_.users(value))
+      if (is_row_anchor(*user))
+        found.insert(user->name);
+      else if (ops::is_inline(*user) && !taken_.contains(user->name))
+        add_reductions(user->name, found, seen);
+  }
+
   /// Producers, consumers and other reductions of what the region reads, in graph order.
   std::vector<std::string> candidates() const {
-    std::set<std::string> found;
+    std::set<std::string> found, seen;
     for (const std::string &name : nodes_) {
       for (const std::string &input : graph_.node(name).inputs) {
         found.insert(input);
-        for (const Node *user : graph_.users(input))
-          if (is_row_anchor(*user))
-            found.insert(user->name);
+        if (!ops::is_generated(graph_.node(input)))
+          add_reductions(input, found, seen);
       }
       for (const Node *user : graph_.users(name))
         found.insert(user->name);

@@ -1,14 +1,20 @@
-// The scatter family: scatter_add over any dimension, as graph layers, histograms and the routing of experts have it.
+// The scatter family: sums, maxima and minima at indices along any dimension, as graph layers,
+// histograms and the routing of experts have them.
 //
-// One kernel writes what is added to, the next adds each element of the source by an atomic operation. Sources and
-// indices are computed in place, so the messages along a graph's edges never lie in memory. Where neighbors of the
-// last dimension go to one row, which is what rows of features do, a thread adds a vector at once. Sums have no fixed
-// order, as PyTorch's own: a plan is not used where deterministic algorithms are asked for. Omits: other
-// reductions than the sum.
+// Sums: one kernel writes what is added to, the next adds each element of the source by an atomic
+// operation. Sources and indices are computed in place, so the messages along a graph's edges never
+// lie in memory. Where neighbors of the last dimension go to one row, which is what rows of
+// features do, a thread adds a vector at once. Sums have no fixed order, as PyTorch's own: a plan
+// is not used where deterministic algorithms are asked for.
+//
+// Maxima: integers in the order of the numbers lie in a temporary (device/scatter_extremes.cuh).
+// The last kernel turns them into numbers. Minima are maxima of the negated numbers. Omits:
+// extremes of integers, products, means.
 #include "generator/families/scatter/scatter.h"
 
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/scalar_ops.h"
 
@@ -36,6 +42,7 @@ bool claims(const ops::GraphIndex &graph, const model::Node &anchor) {
   constexpr std::array kDtypes = {Dtype::Float32,  Dtype::Float64, Dtype::Float16,
                                   Dtype::BFloat16, Dtype::Int32,   Dtype::Int64};
   return std::ranges::find(kDtypes, anchor.type().dtype) != kDtypes.end() &&
+         (anchor.op == op::scatter_add || model::is_floating(anchor.type().dtype)) &&
          fits(anchor.type().shape) && fits(graph.node(anchor.inputs[1]).type().shape);
 }
 
@@ -79,10 +86,11 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph
                                                     const elements::Region &region,
                                                     const elements::DeviceFacts &device) {
   std::vector<elements::Configuration> result;
-  const int widest = row_width(graph, region);
+  const bool adds = graph.node(region.anchor).op == op::scatter_add;
+  const int widest = adds ? row_width(graph, region) : 1;
   const Dtype dtype = graph.node(region.anchor).type().dtype;
   // Without vectors, threads side by side add side by side.
-  for (const int width : {widest, ops::is_half(dtype) ? std::min(widest, 2) : 1, 1})
+  for (const int width : {widest, adds && ops::is_half(dtype) ? std::min(widest, 2) : 1, 1})
     for (const int threads : {256, 128, 512})
       if (const elements::Configuration one{
               {"width", width},
@@ -101,6 +109,10 @@ constexpr const char *kVectors = "\n"
 #include "generator/device/scatter_vectors.cuh.inc"
     ;
 
+constexpr const char *kExtremes = "\n"
+#include "generator/device/scatter_extremes.cuh.inc"
+    ;
+
 constexpr std::string_view kKernel = R"cuda(
 extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
   const int i = blockIdx.x * @THREADS@ + threadIdx.x;
@@ -109,6 +121,138 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 @BODY@}
 )cuda";
 
+/// Text of the kernels of one lowering.
+class Kernels {
+public:
+  Kernels(const ops::GraphIndex &graph, const elements::Region &region, const std::string &prefix,
+          int threads)
+      : graph_(graph), region_(region), anchor_(graph.node(region.anchor)), prefix_(prefix),
+        threads_(threads) {}
+
+  elements::Lowering sum(int width, bool vectors) {
+    lowering_.source = std::string(kDevice) + (vectors ? kVectors : "");
+    start();
+    elements::ElementWriter writer(graph_, region_);
+    const Sources sources = write_sources(writer, width);
+    std::string body = sources.text + "const " + ops::memory_type_of(anchor_.type().dtype) +
+                       " values[" + std::to_string(width) + "] = {";
+    for (int lane = 0; lane < width; ++lane)
+      body += (lane > 0 ? ", " : "") + ops::to_memory(sources.values[lane], anchor_.type().dtype);
+    body += std::string("};\nwarpwright_scatter::") + (vectors ? "add_vector" : "add") +
+            "(out0 + " + writer.offset(region_.anchor, sources.to) + ", values);\n";
+    add("_add", count_of(anchor_.inputs[1]) / width, writer, body);
+    return std::move(lowering_);
+  }
+
+  elements::Lowering extreme() {
+    const bool largest = anchor_.op == op::scatter_amax,
+               with_self = ops::flag_attribute(anchor_, "include_self", true),
+               wide = anchor_.type().dtype == Dtype::Float64;
+    const std::string keys = prefix_ + "_keys", key = wide ? "unsigned long long" : "unsigned",
+                      parameter = key + " *__restrict__ keys", sign = largest ? "" : "-";
+    lowering_.source = kExtremes;
+    lowering_.temporaries.push_back(
+        {keys, wide ? Dtype::Int64 : Dtype::Int32,
+         symbolic::Expression(model::elements_of(anchor_.type().shape))});
+    const model::Shape &to = anchor_.type().shape;
+    if (with_self) {
+      elements::ElementWriter writer(graph_, region_);
+      writer.bound("i", model::elements_of(to));
+      std::string body;
+      const auto values = writer.load(anchor_.inputs[0], lanes_of(to, 1), body);
+      add("_start", model::elements_of(to), writer,
+          body + "keys[i] = warpwright_scatter::key_of(" + sign + "(" + values[0] + "));\n",
+          parameter, keys);
+    } else {
+      lowering_.steps.push_back(model::FillStep{keys, 0});
+    }
+    {
+      elements::ElementWriter writer(graph_, region_);
+      const Sources sources = write_sources(writer, 1);
+      const std::string offset =
+          elements::strided_terms(sources.to, model::strides_of({anchor_.type().dtype, to, {}}));
+      add("_raise", count_of(anchor_.inputs[1]), writer,
+          sources.text + "warpwright_scatter::raise(keys" + offset +
+              ", warpwright_scatter::key_of(" + sign + "(" + sources.values[0] + ")));\n",
+          parameter, keys);
+    }
+    elements::ElementWriter writer(graph_, region_);
+    writer.bound("i", model::elements_of(to));
+    const auto lanes = lanes_of(to, 1);
+    std::string body = "const " + key + " key = keys[i];\n";
+    std::string value = sign + "warpwright_scatter::value_of(key)";
+    if (!with_self)
+      value = "(key == 0 ? " + writer.load(anchor_.inputs[0], lanes, body)[0] + " : " + value + ")";
+    add("_finish", model::elements_of(to), writer, body + writer.store(lanes, std::vector{value}),
+        "const " + parameter, keys);
+    return std::move(lowering_);
+  }
+
+private:
+  /// Values to be combined, and the index of the first one's place; `text` computes both for the thread's elements.
+  struct Sources {
+    std::string text;
+    std::vector<std::string> values;
+    elements::Index to;
+  };
+
+  std::int64_t count_of(const std::string &value) const {
+    return model::elements_of(graph_.node(value).type().shape);
+  }
+
+  Sources write_sources(elements::ElementWriter &writer, int width) const {
+    Sources result;
+    const std::size_t dim = dim_of(anchor_);
+    writer.bound("i", count_of(anchor_.inputs[1]) / width);
+    const auto lanes = lanes_of(graph_.node(anchor_.inputs[1]).type().shape, width);
+    const auto rows = writer.load(anchor_.inputs[1], lanes, result.text);
+    result.values = writer.load(anchor_.inputs[2], lanes, result.text);
+    writer.bound("row", anchor_.type().shape[dim]);
+    result.text += "const int row = (int)" + rows[0] + ";\n"; // of all lanes
+    result.to = lanes[0];
+    result.to[dim] = "row";
+    return result;
+  }
+
+  /// Adds the kernel that writes what is added to.
+  void start() {
+    elements::ElementWriter writer(graph_, region_);
+    const model::Shape &to = anchor_.type().shape;
+    const int vector = std::min(writer.load_width(anchor_.inputs[0]), writer.store_width());
+    const std::int64_t count = model::elements_of(to) / vector;
+    writer.bound("i", count);
+    const auto lanes = lanes_of(to, vector);
+    std::string body;
+    const auto values = writer.load(anchor_.inputs[0], lanes, body);
+    add("_start", count, writer, body + writer.store(lanes, values));
+  }
+
+  /// Adds a kernel with a thread for each of `count` values of i. @param parameter of a temporary, if there is one
+  void add(const std::string &suffix, std::int64_t count, const elements::ElementWriter &writer,
+           const std::string &body, const std::string &parameter = "",
+           const std::string &temporary = "") {
+    const auto only = [](const std::string &one) {
+      return one.empty() ? std::vector<std::string>{} : std::vector{one};
+    };
+    lowering_.source += elements::fill_places(
+        kKernel, {{"NAME", prefix_ + suffix},
+                  {"THREADS", std::to_string(threads_)},
+                  {"PARAMETERS", elements::parameters_with(writer, only(parameter))},
+                  {"COUNT", std::to_string(count)},
+                  {"BODY", body}});
+    lowering_.steps.push_back(
+        elements::launch_of(prefix_ + suffix, elements::ceil_divide(count, threads_), threads_,
+                            elements::arguments_with(writer, only(temporary))));
+  }
+
+  const ops::GraphIndex &graph_;
+  const elements::Region &region_;
+  const model::Node &anchor_;
+  const std::string &prefix_;
+  const int threads_;
+  elements::Lowering lowering_;
+};
+
 Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::Region &region,
                                  const elements::Configuration &configuration,
                                  const elements::DeviceFacts &device, const std::string &prefix) {
@@ -116,60 +260,17 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
       configuration, {{"width", 1, 8}, {"threads", 32, 1024}, {"vectors", 0, 1}});
   if (!settings)
     return std::unexpected(settings.error());
-  const int width = settings->at("width"), threads = settings->at("threads");
-  if (width > 1 && row_width(graph, region) % width != 0)
+  const model::Node &anchor = graph.node(region.anchor);
+  const int width = settings->at("width");
+  const bool vectors = settings->at("vectors") != 0, adds = anchor.op == op::scatter_add;
+  if (width > 1 && (!adds || row_width(graph, region) % width != 0))
     return fail("neighbors of " + std::to_string(width) + " elements do not go to one row");
   if (region.outputs != std::vector{region.anchor})
-    return fail("a sum at indices is whole only behind its kernel");
-
-  const bool vectors = settings->at("vectors") != 0;
-  const model::Node &anchor = graph.node(region.anchor);
-  const model::TensorType &type = anchor.type();
-  if (vectors && (!device.vector_atomics || !adds_vectors(type.dtype, width)))
+    return fail("a value at indices is whole only behind its kernel");
+  if (vectors && (!adds || !device.vector_atomics || !adds_vectors(anchor.type().dtype, width)))
     return fail("this device has no additions of such vectors");
-  elements::Lowering lowering;
-  lowering.source = std::string(kDevice) + (vectors ? kVectors : "");
-  const auto add_kernel = [&](const std::string &name, std::int64_t count,
-                              const elements::ElementWriter &writer, const std::string &body) {
-    lowering.source += elements::fill_places(kKernel, {{"NAME", name},
-                                                       {"THREADS", std::to_string(threads)},
-                                                       {"PARAMETERS", writer.parameters()},
-                                                       {"COUNT", std::to_string(count)},
-                                                       {"BODY", body}});
-    lowering.steps.push_back(elements::launch_of(name, elements::ceil_divide(count, threads),
-                                                 threads, writer.arguments()));
-  };
-
-  {
-    elements::ElementWriter writer(graph, region);
-    const int vector = std::min(writer.load_width(anchor.inputs[0]), writer.store_width());
-    const std::int64_t count = model::elements_of(type.shape) / vector;
-    writer.bound("i", count);
-    const auto lanes = lanes_of(type.shape, vector);
-    std::string body;
-    const auto values = writer.load(anchor.inputs[0], lanes, body);
-    add_kernel(prefix + "_start", count, writer, body + writer.store(lanes, values));
-  }
-
-  elements::ElementWriter writer(graph, region);
-  const model::Shape &from = graph.node(anchor.inputs[1]).type().shape;
-  const std::int64_t count = model::elements_of(from) / width;
-  writer.bound("i", count);
-  auto lanes = lanes_of(from, width);
-  std::string body;
-  const auto rows = writer.load(anchor.inputs[1], lanes, body);
-  const auto values = writer.load(anchor.inputs[2], lanes, body);
-  writer.bound("row", type.shape[dim_of(anchor)]);
-  body += "const int row = (int)" + rows[0] + ";\n"; // of all lanes
-  lanes[0][dim_of(anchor)] = "row";
-  const std::string element = ops::memory_type_of(type.dtype);
-  body += "const " + element + " values[" + std::to_string(width) + "] = {";
-  for (int lane = 0; lane < width; ++lane)
-    body += (lane > 0 ? ", " : "") + ops::to_memory(values[lane], type.dtype);
-  body += std::string("};\nwarpwright_scatter::") + (vectors ? "add_vector" : "add") + "(out0 + " +
-          writer.offset(region.anchor, lanes[0]) + ", values);\n";
-  add_kernel(prefix + "_add", count, writer, body);
-  return lowering;
+  Kernels kernels(graph, region, prefix, settings->at("threads"));
+  return adds ? kernels.sum(width, vectors) : kernels.extreme();
 }
 
 } // namespace

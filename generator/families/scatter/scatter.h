@@ -1,4 +1,4 @@
-// The family of additions at places that an index names (scatter_add); see scatter.cpp.
+// The family of sums, maxima and minima at places that an index names; see scatter.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

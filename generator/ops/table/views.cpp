@@ -250,6 +250,24 @@ Op indexed(std::string_view name, InferTypes infer, std::vector<AttributeRule> a
           .selects = true};
 }
 
+Op scatter(std::string_view name, CallLibrary library) {
+  return {.name = name,
+          .kind = Kind::Scatter,
+          .least_operands = 3,
+          .most_operands = 3,
+          .attributes = {{"dim", Integer}},
+          .infer = infer::scatter,
+          .library = library,
+          .selects = true};
+}
+
+/// Without `include_self`, elements of the first operand count only where nothing is combined with them.
+Op scattered_extreme(std::string_view name) {
+  Op op = scatter(name, library::scatter_extreme);
+  op.attributes.push_back({"include_self", Flag, false});
+  return op;
+}
+
 } // namespace
 
 const std::vector<Op> kViews = {
@@ -312,15 +330,11 @@ const std::vector<Op> kViews = {
     indexed("index_select", infer::index_select, {{"dim", Integer}})
         .for_example("%y: f32[3,6] = index_select(%m, %j) {dim=0}"),
     indexed("embedding", infer::embedding).for_example("%y: f32[4,2,6] = embedding(%m, %i)"),
-    {.name = "scatter_add",
-     .kind = Kind::Scatter,
-     .least_operands = 3,
-     .most_operands = 3,
-     .attributes = {{"dim", Integer}},
-     .infer = infer::scatter_add,
-     .library = library::scatter_add,
-     .selects = true,
-     .example = "%y: f32[4,6] = scatter_add(%m, %i, %m) {dim=1}"},
+    scatter("scatter_add", library::scatter_add)
+        .for_example("%y: f32[4,6] = scatter_add(%m, %i, %m) {dim=1}"),
+    scattered_extreme("scatter_amax").for_example("%y: f32[4,6] = scatter_amax(%m, %i, %m) {dim=1}"),
+    scattered_extreme("scatter_amin")
+        .for_example("%y: f32[4,6] = scatter_amin(%m, %i, %m) {dim=1, include_self=false}"),
 };
 
 } // namespace warpwright::ops::table

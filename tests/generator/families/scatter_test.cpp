@@ -88,3 +88,19 @@ TEST_CASE("integers are counted") {
   const std::string sum = g.op("scatter_add", {start, index, ones}, {{"dim", std::int64_t{0}}});
   check(g.graph({sum}), sum, 0);
 }
+
+TEST_CASE("the largest and smallest of an index's elements, with and without what is there") {
+  for (const char *op : {"scatter_amax", "scatter_amin"})
+    for (const bool include_self : {true, false})
+      for (const Dtype dtype : {Dtype::Float32, Dtype::Float64, Dtype::Float16, Dtype::BFloat16}) {
+        CAPTURE(op);
+        CAPTURE(static_cast<int>(dtype));
+        GraphBuilder g; // nine rows for eleven places: some have none, and keep what is there
+        const std::string x = g.input("x", {11, 4}, dtype), source = g.input("source", {9, 4}, dtype),
+                          index = g.input("index", {9}, Dtype::Int64),
+                          places = g.shaped("expand", {g.reshape(index, {9, 1})}, {9, 4});
+        const std::string result = g.op(op, {x, places, g.op("neg", {source})},
+                                        {{"dim", std::int64_t{0}}, {"include_self", include_self}});
+        CHECK(check(g.graph({result}), result, 0).width == 1);
+      }
+}

@@ -186,6 +186,30 @@ TEST_CASE("A costly value whose halves meet twice behind a cat is stored before 
   }
 }
 
+TEST_CASE("A region stores the value from which its readers compute the rest, if that is less") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {4, 6, 64, 8}), mask = g.input("mask", {4, 6, 64, 8});
+  const std::string share = g.op("softmax", {x}, {{"dim", std::int64_t{1}}});
+  std::vector<std::string> sums;
+  for (const std::string &value : {g.op("mul", {share, mask}), g.op("add", {share, mask}), g.op("sub", {share, mask})})
+    sums.push_back(g.op("sum", {value}, {{"dims", Shape{2, 3}}, {"keepdim", false}}));
+  const model::Graph graph = g.graph(sums);
+  const BuiltPlan built = plan(graph);
+  REQUIRE(built.regions.size() == 2);
+  CHECK(built.regions[0].planned.region.outputs == std::vector{share});
+  CHECK(built.regions[1].planned.region.inputs == std::vector{share, mask});
+  CHECK(check(graph, built) == "");
+  // One value of three is less to store and to read than three.
+  GraphBuilder h;
+  const std::string y = h.input("y", {4, 6, 64, 8}), a = h.input("a", {4, 6, 64, 8}), b = h.input("b", {4, 6, 64, 8});
+  const std::string normed = h.op("softmax", {y}, {{"dim", std::int64_t{1}}}), joined = h.op("add", {h.op("mul", {normed, a}), b});
+  const model::Graph narrow = h.graph({h.op("sum", {joined}, {{"dims", Shape{2, 3}}, {"keepdim", false}})});
+  const BuiltPlan kept = plan(narrow);
+  REQUIRE(kept.regions.size() == 2);
+  CHECK(kept.regions[0].planned.region.outputs == std::vector{joined});
+  CHECK(check(narrow, kept) == "");
+}
+
 TEST_CASE("A product reads a reshaped value in the memory of its source") {
   GraphBuilder g;
   const std::string x = g.input("x", {4, 6, 8}), w = g.parameter("w", {8, 5});

@@ -105,7 +105,7 @@ TEST_CASE("what picks elements takes integers") {
   check_bad("%y: f32[6,6] = embedding(%v, %j)", "not a matrix");
   check_bad("%y: f32[6] = triu(%v)", "a triangle");
   check_bad("%y: f32[4] = diagonal(%m) {dim1=1, dim2=1}", "dim1 is dim2");
-  check_bad("%y: f32[4,6] = scatter_add(%m, %i, %i) {dim=1}", "it adds");
+  check_bad("%y: f32[4,6] = scatter_add(%m, %i, %i) {dim=1}", "it combines");
 }
 
 TEST_CASE("reductions drop dimensions or keep them as one") {

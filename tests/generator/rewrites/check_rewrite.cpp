@@ -67,6 +67,11 @@ void check_left_alone(const model::Graph &graph, const std::string &rule) {
     CHECK_MESSAGE(!text.starts_with(rule + "("), text);
 }
 
+std::string slice(GraphBuilder &g, const std::string &x, std::int64_t dim, std::int64_t start,
+                  std::int64_t stop, std::int64_t step) {
+  return g.op("slice", {x}, {{"dim", dim}, {"start", start}, {"stop", stop}, {"step", step}});
+}
+
 std::string ops_of(const model::Graph &graph) {
   std::string ops;
   for (const model::Node &node : graph.nodes)

@@ -14,6 +14,10 @@ model::Graph check_rewrites(const model::Graph &graph, const std::vector<std::st
 /// Checks that simplify() uses the rule nowhere.
 void check_left_alone(const model::Graph &graph, const std::string &rule);
 
+/// Adds a slice of one dimension. @return its name
+std::string slice(GraphBuilder &g, const std::string &x, std::int64_t dim, std::int64_t start,
+                  std::int64_t stop, std::int64_t step = 1);
+
 /// Ops of the graph that are no leaves, in order: "matmul add".
 std::string ops_of(const model::Graph &graph);
 

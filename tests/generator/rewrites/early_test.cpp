@@ -13,11 +13,6 @@ namespace {
 
 using model::Shape;
 
-std::string slice(GraphBuilder &g, const std::string &x, std::int64_t dim, std::int64_t start,
-                  std::int64_t stop, std::int64_t step = 1) {
-  return g.op("slice", {x}, {{"dim", dim}, {"start", start}, {"stop", stop}, {"step", step}});
-}
-
 TEST_CASE("only the token that is read is computed") {
   GraphBuilder g;
   const auto x = g.input("x", {2, 7, 8});

@@ -278,6 +278,18 @@ def scatter_add(call):
     return call.builder.emit("scatter_add", inputs, {"dim": call.dim()}, call.dtype, call.shape)
 
 
+@handles("scatter_reduce")
+def scatter_reduce(call):
+    """Maxima and minima of floating-point numbers, and sums that include what they are added to; others stay opaque."""
+    reduction, include_self = call["reduce"], bool(call.get("include_self", True))
+    if reduction == "sum" and include_self:
+        return scatter_add(call)
+    if reduction not in ("amax", "amin") or not call["self"].dtype.is_floating_point:
+        return NotImplemented
+    inputs = [call("self"), call("index", "int64"), call("src")]
+    return call.builder.emit("scatter_" + reduction, inputs, {"dim": call.dim(), "include_self": include_self}, call.dtype, call.shape)
+
+
 @handles("embedding")
 def embedding(call):
     return call.builder.emit("embedding", [call("weight"), call("indices")], {}, call.dtype, call.shape)
