@@ -1,5 +1,6 @@
-// Maxima of elements of global memory that other threads raise as well (families/scatter). Numbers lie there as unsigned
-// integers in the same order, which GPUs compare atomically; 0 stands for no number, and NaN is the largest, as in PyTorch.
+// Maxima of elements of global memory that other threads raise as well (families/scatter). Numbers
+// lie there as unsigned integers in the same order, which GPUs compare atomically. 0 means that
+// there is no number yet. NaN is the largest, as in PyTorch.
 #ifndef WARPWRIGHT_SCATTER_EXTREMES
 #define WARPWRIGHT_SCATTER_EXTREMES
 

@@ -1,7 +1,6 @@
-// The work of partition() in four parts, private to their files: anchors with nodes fused to them
-// (partition.cpp), what these regions store (partition_outputs.cpp), inline values that lie in
-// memory (partition_memory.cpp), and pointwise regions, merged and put in order
-// (partition_merge.cpp).
+// The work of partition() in four parts, private to their files. partition.cpp: anchors with nodes
+// fused to them. partition_outputs.cpp: what these regions store. partition_memory.cpp: inline
+// values that lie in memory. partition_merge.cpp: pointwise regions, merged and put in order.
 #pragma once
 
 #include "generator/planning/partition.h"
