@@ -16,8 +16,8 @@ struct MatmulRates {
   double flops = 0.35e6;             ///< per multiprocessor, ordinary cores
   double tf32_flops = 0.37e6;        ///< per multiprocessor, three products counted as one
   double tile_bytes = 12e6;          ///< second-level cache to shared memory by the bulk copy engine
-  double stored_elements = 16e3;     ///< of a tile, per multiprocessor
-  double epilogue_operations = 140e3; ///< behind a product, per multiprocessor, in units of ops::recompute_cost()
+  double stored_elements = 8e3;      ///< of a tile, by four warps
+  double epilogue_operations = 25e3; ///< behind a product, by four warps, in units of ops::recompute_cost()
   double half_cycles = 1.5e3;        ///< tensor core cycles on float16, within limits of power and memory
 };
 

@@ -328,9 +328,21 @@ template <class C> struct Product {
       return C::kSwapped ? vector / (16 / kWideC) : vector % (kPiece / kWideC) * kWideC;
     };
     const auto take = [&](int vector, float (&values)[kWideC]) {
+      const int row = row_of(vector), column = column_of(vector);
+      if constexpr (!C::kSwapped && kWideC % 4 == 0) {
+        // Eight neighbours are two accesses; every other row makes them in the other order, so that rows share no banks.
+        const auto *from = reinterpret_cast<const float4 *>(staging + staged(row, column));
+        const bool turned = kWideC == 8 && row % 2 == 1;
+        const float4 first = from[turned], second = from[kWideC == 8 && !turned];
+        const float4 low = turned ? second : first, high = turned ? first : second;
+        values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
+        if constexpr (kWideC == 8)
+          values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
+      } else {
 #pragma unroll
-      for (int i = 0; i < kWideC; ++i)
-        values[i] = staging[staged(row_of(vector) + (C::kSwapped ? i : 0), column_of(vector) + (C::kSwapped ? 0 : i))];
+        for (int i = 0; i < kWideC; ++i)
+          values[i] = staging[staged(row + (C::kSwapped ? i : 0), column + (C::kSwapped ? 0 : i))];
+      }
     };
 #pragma unroll
     for (int piece = 0; piece < kWidth / kPiece; ++piece) {

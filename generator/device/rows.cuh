@@ -74,6 +74,10 @@ WARPWRIGHT_ROWS_FOLD(Any, false, a || b)
 WARPWRIGHT_ROWS_FOLD(All, true, a && b)
 #undef WARPWRIGHT_ROWS_FOLD
 
+// Within two units of the last place, which the moments' own rounding exceeds, and without a division's many instructions.
+__device__ __forceinline__ float quotient(float a, float b) { return __fdividef(a, b); }
+__device__ __forceinline__ double quotient(double a, double b) { return a / b; }
+
 template <class T> struct Moments {
   T count, mean, squares; // squares: of deviations from the mean
   static __device__ __forceinline__ Moments identity() { return {T(0), T(0), T(0)}; }
@@ -85,7 +89,7 @@ template <class T> struct Moments {
       number += valid[i / V] ? T(1) : T(0);
       sum += valid[i / V] ? static_cast<T>(x[i]) : T(0);
     }
-    const T middle = number > T(0) ? sum / number : T(0);
+    const T middle = number > T(0) ? quotient(sum, number) : T(0);
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       const T deviation = static_cast<T>(x[i]) - middle;
@@ -96,7 +100,7 @@ template <class T> struct Moments {
   __device__ __forceinline__ void merge(const Moments &other) {
     const T number = count + other.count;
     if (number > T(0)) {
-      const T difference = other.mean - mean, share = other.count / number;
+      const T difference = other.mean - mean, share = quotient(other.count, number);
       mean += difference * share;
       squares += other.squares + difference * difference * count * share;
       count = number;
@@ -165,6 +169,8 @@ template <class T, bool Largest> struct Position {
   }
 };
 
+constexpr __host__ __device__ int next_power_of_two(int value) { return value <= 1 ? 1 : 2 * next_power_of_two((value + 1) / 2); }
+
 // Over Group threads that are neighbours; each gets the result. @param scratch Threads / 32 of them
 template <int Group, int Threads, class A>
 __device__ __forceinline__ A reduce_neighbours(A mine, A *scratch) {
@@ -172,14 +178,15 @@ __device__ __forceinline__ A reduce_neighbours(A mine, A *scratch) {
   for (int mask = (Group < 32 ? Group : 32) / 2; mask > 0; mask /= 2)
     mine.merge(mine.shuffled(mask));
   if (Group > 32) {
-    constexpr int kWarps = Group > 32 ? Group / 32 : 1;
+    constexpr int kWarps = Group > 32 ? Group / 32 : 1, kLanes = next_power_of_two(kWarps);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (lane == 0)
       scratch[warp] = mine;
     __syncthreads();
-    mine = lane < kWarps ? scratch[warp / kWarps * kWarps + lane] : A::identity();
+    const int other = lane % kLanes;
+    mine = other < kWarps ? scratch[warp / kWarps * kWarps + other] : A::identity();
 #pragma unroll
-    for (int mask = 16; mask > 0; mask /= 2)
+    for (int mask = kLanes / 2; mask > 0; mask /= 2)
       mine.merge(mine.shuffled(mask));
   }
   return mine;

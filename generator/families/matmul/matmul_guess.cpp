@@ -206,6 +206,7 @@ struct Model {
   }
 
   void half(int group_m, int n, int together, int swapped) {
+    constexpr int kMostSums = 64 * 256, kRoomBeside = 4; ///< of a group of warps; units of ops::recompute_cost()
     const int columns = problem.twin_b ? n / 2 : n; // of the result
     const bool along_k = problem.window || (swapped ? problem.a : problem.b).along_k;
     if (columns % (along_k ? 32 : 64) != 0 && columns >= 32)
@@ -224,10 +225,10 @@ struct Model {
       const double multiply = m * 64.0 * std::max(n, 64) / 2048 / rates.half_cycles;
       const double copy = half_stage_bytes(m, n) * used / rates.tile_bytes;
       const double all = waves(blocks * splits, 1), sum = chunks * std::max(multiply, copy);
-      // Partial sums are stored as they are.
-      const double store =
-          m * (n / rates.stored_elements +
-               (splits > 1 ? 0 : columns * problem.epilogue_cost / rates.epilogue_operations));
+      // Partial sums are stored as they are. What follows a sum finds no registers beside the largest tiles.
+      const double behind = splits > 1 ? 0 : columns * problem.epilogue_cost / rates.epilogue_operations;
+      const bool spills = group_m * n >= kMostSums && problem.epilogue_cost > kRoomBeside;
+      const double store = group_m * (n / rates.stored_elements + behind) * (spills ? 1.4 : 1);
       // While one of two groups stores, the other multiplies.
       const double tile = together ? sum + store : std::max(sum, (sum + store) / 2);
       const double first =
@@ -282,8 +283,10 @@ struct Model {
             rates.launch_us + 1 +
             8 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns)) /
                 rates.bytes;
+        const double store =
+            terms == 1 ? 64 * s.n * (1 / rates.stored_elements + problem.epilogue_cost / rates.epilogue_operations) : 0;
         const double busy =
-            chunks * 2 * terms * std::max(s.n, 96) / rates.half_cycles + rates.block_us;
+            chunks * 2 * terms * std::max(s.n, 96) / rates.half_cycles + store + rates.block_us;
         add(MatmulAlgorithm::Packed,
             pack + std::max(waves(blocks, 1) * busy, bytes() / rates.bytes), splits,
             {{"tile_n", s.n}, {"width", s.width}, {"stages", s.stages}, {"promote", s.promote}});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace warpwright::families::rows {
 namespace {
@@ -194,6 +195,28 @@ private:
   /// True if a second pass finds most rows in the second-level cache.
   bool is_cached() const { return rows_ * length_ * 4 <= 2 * cache_bytes_; }
 
+  /// Returns the threads for each row of a problem that memory does not limit: the instructions of all threads take
+  /// turns, those of one thread wait for each other.
+  Count quickest_group(Count vectors) const {
+    constexpr Count kMostVectors = 8, kLanes = 128, kCyclesBetween = 4;
+    Count best = 512, least = std::numeric_limits<Count>::max();
+    for (Count group = 1; group <= 512; group *= 2) {
+      const Count unroll = ceil_divide(vectors, group);
+      if (unroll > kMostVectors)
+        continue;
+      const Count levels = std::bit_width(static_cast<std::uint64_t>(group)) - 1,
+                  merges = levels * (state_bytes_ - 4), barrier = group > 32 ? 30 : 0,
+                  instructions = unroll * vector_ * 8 + merges + barrier + 40;
+      const Count cycles = rows_ * group * instructions / (Count{multiprocessors_} * kLanes) +
+                           instructions * kCyclesBetween;
+      if (cycles < least) {
+        least = cycles;
+        best = group;
+      }
+    }
+    return best;
+  }
+
   void guess_inner() {
     const Count vectors = length_ / vector_;
     const bool too_few = rows_ < multiprocessors_ && length_ > kLongRow;
@@ -223,10 +246,10 @@ private:
       group = std::max<Count>(std::min<Count>(8, power_of_two_at_least(vectors)),
                               power_of_two_at_least(ceil_divide(vectors, 4)));
     if (rows_ * vectors < wanted * 4)
-      group = power_of_two_at_least(vectors);
+      group = quickest_group(vectors);
     group = std::clamp<Count>(group, 1, 512);
     const std::size_t before = found_.size();
-    for (const Count size : {group, group * 2, group / 2, group * 4, group / 4})
+    for (const Count size : {group, group * 2, group / 2, group * 4, group / 4, group / 8})
       if (size >= 1)
         add_inner_held(size);
     const bool fits = found_.size() > before;
