@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Measures what the rules about performance are worth: the bad code of each docs/rules/NAME.md against its good code.
+"""Measures the rules about performance: the bad code of docs/rules/NAME.md against its good code.
 
-usage: bench/rules/measure.py run OUT.json [COMMIT]   compiles and times the code of all pages on the GPU of this machine
-       bench/rules/measure.py compile                 compiles it for sm_90 and runs nothing
-       bench/rules/measure.py keep OUT.json           takes the samples into bench/results/h200/rules.json.xz, and writes the pages
-       bench/rules/measure.py pages                   writes the pages from those samples
-       bench/rules/measure.py check                   fails if the pages have other code or other figures than the samples
+usage: bench/rules/measure.py run OUT.json [COMMIT]
+           compiles and times the code of all pages on the GPU of this machine
+       bench/rules/measure.py compile
+           compiles it for sm_90 and runs nothing
+       bench/rules/measure.py keep OUT.json
+           takes the samples into bench/results/h200/rules.json.xz, and writes the pages
+       bench/rules/measure.py pages
+           writes the pages from those samples
+       bench/rules/measure.py check
+           fails if the pages have other code or other figures than the samples
 
-The pages are the source of the code; CASES has the sizes and the call. harness.h compares the results
-and takes the samples. Needs nvcc to run and to compile. Standard library only.
+The pages have the code, and CASES has the sizes and the call. harness.h compares the results and
+takes the samples. Needs nvcc to run and to compile. Standard library only.
 """
 import collections
 import concurrent.futures
