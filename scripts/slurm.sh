@@ -4,7 +4,7 @@
 # GPU in name (--gres=gpu:1) and the partition "gpu". Needs no init system and no running Slurm.
 # The daemons run as the user who starts them.
 #
-#   scripts/slurm.sh start DIR   starts it, waits until the node takes jobs, prints the path of slurm.conf
+#   scripts/slurm.sh start DIR   starts it, waits until the node is idle, prints slurm.conf's path
 #   scripts/slurm.sh stop DIR    ends it
 #
 # Programs find the cluster by SLURM_CONF=DIR/slurm.conf. The packages are munge, slurmctld, slurmd

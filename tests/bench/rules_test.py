@@ -1,4 +1,4 @@
-"""The figures of docs/rules come from samples of the code that the pages show (bench/rules/measure.py).
+"""The figures of docs/rules, from samples of the code that the pages show (bench/rules/measure.py).
 
 usage: rules_test.py [Compiled]     Compiled: the code of all pages by nvcc; skipped without nvcc
 """

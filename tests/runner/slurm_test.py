@@ -1,4 +1,4 @@
-"""slurm:// with a real Slurm: a private cluster of one node (scripts/slurm.sh), real allocations, a copied runner, its CPU worker.
+"""slurm:// with a real Slurm: a private cluster of one node, a copied runner and its CPU worker.
 
 usage: slurm_test.py BIN_DIR [unittest's arguments]
 
