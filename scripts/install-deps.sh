@@ -27,7 +27,7 @@ packages=(
   python3-pip python3-setuptools python3-wheel libisl23 libxxhash0
   # tests and benchmarks
   doctest-dev libclang-rt-22-dev neovim clangd-22 rabbitmq-server openssl openssh-client openssh-server
-  munge slurmctld slurmd slurm-client make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
+  munge slurmctld slurmd slurm-client podman runc make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
   # trainer (optional: without libtorch-dev warpwright-train is not built)
   libtorch-dev libgloo-dev libopenblas0-openmp
 )
