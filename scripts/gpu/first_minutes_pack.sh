@@ -15,6 +15,7 @@ cp -r "$bin/torch" "$stage/bin/torch"
 strip "$stage/bin/torch/libwarpwright-worker.so"
 find "$stage/bin" -name __pycache__ -prune -exec rm -rf {} +
 cp "$wheels"/warpwright-*.whl "$stage/wheel/"
+mkdir -p "$stage/share/warpwright" && cp "$(dirname "$0")/../../trainer/weights/ranker.bin" "$stage/share/warpwright/" # as a package has it
 
 for program in ssh sshd ssh-keygen; do
   path=$(PATH=$PATH:/usr/sbin command -v "$program")

@@ -40,7 +40,7 @@ class Place:
         seconds, output = time.monotonic() - begun, run.stdout
         for hidden, shown in self.hidden:
             output = output.replace(hidden, shown)
-        output = re.sub(r"GPU-[0-9a-f]{8}-[0-9a-f-]+", "GPU-...", output)
+        output = re.sub(r"/tmp/[\w-][\w.-]*", "/tmp/...", re.sub(r"GPU-[0-9a-f]{8}-[0-9a-f-]+", "GPU-...", output))
         return {"command": command, "exit_code": run.returncode, "seconds": round(seconds, 2), "output": output}
 
     def close(self):
@@ -69,7 +69,7 @@ class Laptop(Place):
         if not has_gpu:
             self.environment["CUDA_VISIBLE_DEVICES"] = ""
         tree = binaries.parents[2]  # of build/release/bin: where the programs find weights
-        self.hidden += [(str(tree), "/home/you/warpwright")] if (tree / "VERSION").exists() else []
+        self.hidden += [(str(tree if (tree / "VERSION").exists() else binaries.parent), "/home/you/warpwright")]
 
 
 class Ssh(Laptop):
