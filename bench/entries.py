@@ -35,6 +35,15 @@ def median(values):
     return statistics.median(values)
 
 
+def median_interval(values):
+    """(low, median, high): 95% interval of a median from order statistics. The values are independent; at least 6 of them."""
+    ordered, size = sorted(values), len(values)
+    below = rank = 0
+    while (below := below + math.comb(size, rank) / 2 ** size) <= 0.025:
+        rank += 1
+    return ordered[rank - 1], median(ordered), ordered[size - rank]
+
+
 def gpu_name(device):
     """Of a verdict's or info's device; None for what is no GPU, whose times mean nothing."""
     return f"{device['name']}, {device['driver']}" if device and device.get("kind") == "cuda" else None

@@ -26,7 +26,8 @@ packages=(
   # packages: the wheels, and copyright files of the isl inside Polly and the xxHash inside LLVM (packaging/components.toml)
   python3-pip python3-setuptools python3-wheel libisl23 libxxhash0
   # tests and benchmarks
-  doctest-dev libclang-rt-22-dev neovim clangd-22 rabbitmq-server openssl openssh-client openssh-server make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
+  doctest-dev libclang-rt-22-dev neovim clangd-22 rabbitmq-server openssl openssh-client openssh-server
+  munge slurmctld slurmd slurm-client podman runc make g++ patch python3-yaml python3-torch pybind11-dev debootstrap
   # trainer (optional: without libtorch-dev warpwright-train is not built)
   libtorch-dev libgloo-dev libopenblas0-openmp
 )
@@ -79,7 +80,8 @@ if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "install-deps: run as root, or install: ${missing[*]}" >&2; exit 1; }
   as_root=(sudo)
 fi
-# rabbitmq-server would start a broker for the whole machine; the tests start private ones (scripts/broker.sh).
+# rabbitmq-server, slurmctld and others would start a service for the whole machine; the tests start private ones (scripts/broker.sh,
+# scripts/slurm.sh).
 # Debian asks this program whether a package may start its service: no.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then

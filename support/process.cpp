@@ -48,7 +48,7 @@ bool is_inherited(const std::string &name, const std::vector<std::string> &patte
 [[noreturn]] void become(char *const *arguments, char *const *environment,
                          const ProcessOptions &options, int in, int out, int err, int failure,
                          pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, options.signal_at_our_end);
   if (getppid() != parent) // the parent died before the line above took effect
     _exit(127);
   signal(SIGPIPE, SIG_DFL);

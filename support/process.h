@@ -7,6 +7,7 @@
 #include "support/error.h"
 
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -21,6 +22,8 @@ struct ProcessOptions {
   std::string working_directory; ///< empty: the parent's
   bool pipe_stderr = false;      ///< false: the child's stderr is the parent's
   bool ignores_interrupt = false; ///< Ctrl-C on the terminal does not end the child
+  /// Signal that the child gets when the thread that started it ends, as in a crash.
+  int signal_at_our_end = SIGKILL;
 };
 
 struct ExitStatus {

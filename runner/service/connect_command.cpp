@@ -3,13 +3,15 @@
 //
 // The service outlives the line, so a client that lost its connection finds its jobs again, and
 // several clients share one queue. It ends by itself when nobody has used it for a while. Programs
-// of another version, and with another Python, are other services.
+// of another version, and with another Python, are other services. So is each allocation of Slurm:
+// its service uses the GPUs of that allocation alone, and ends soon after its line.
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
 #include "runner/torch/python_programs.h"
 #include "support/files.h"
 #include "support/hash.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -28,6 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kPoll{20};
+constexpr const char *kAllocationVariable = "SLURM_JOB_ID";
+constexpr int kIdleInAllocation_s = 5; ///< not every cluster ends the processes of an allocation
 constexpr std::chrono::seconds kStartLimit{120}; ///< of a service; asking a driver can take 30 s
 
 std::string environment(const char *name) {
@@ -54,7 +58,8 @@ Result<fs::path> socket_folder() {
 
 Result<fs::path> socket_path() {
   const fs::path folder = TRY(socket_folder());
-  const std::string identity = executable_path() + "\n" + environment(kPythonVariable);
+  const std::string identity = executable_path() + "\n" + environment(kPythonVariable) + "\n" +
+                               environment(kAllocationVariable);
   const fs::path path = folder / (sha256_hex(identity).substr(0, 16) + ".sock");
   if (path.string().size() >= sizeof(sockaddr_un::sun_path))
     return fail("the socket path " + path.string() + " is longer than 107 bytes", "Set TMPDIR to a shorter one");
@@ -158,7 +163,8 @@ void relay(int from, int to) {
 
 int run_connect(const ConnectCommand &command) {
   ::signal(SIGPIPE, SIG_IGN);
-  const auto descriptor = reach_service(command.idle_s);
+  const bool in_allocation = !environment(kAllocationVariable).empty();
+  const auto descriptor = reach_service(in_allocation ? std::min(command.idle_s, kIdleInAllocation_s) : command.idle_s);
   if (!descriptor) {
     std::cerr << describe(descriptor.error()) << std::endl;
     return 2;

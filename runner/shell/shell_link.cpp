@@ -12,6 +12,7 @@
 #include <csignal>
 #include <iostream>
 #include <random>
+#include <thread>
 
 namespace warpwright::runner {
 namespace {
@@ -48,6 +49,7 @@ public:
   ShellSession(boost::asio::any_io_executor executor, const ShellTarget &target, ShellOpened opened)
       : executor_(executor), timer_(executor), target_(target), opened_(std::move(opened)),
         nonce_(random_nonce()) {}
+  ~ShellSession();
 
   void start();
 
@@ -109,6 +111,15 @@ private:
   std::shared_ptr<ShellSession> session_;
 };
 
+/// Leaves a program of a queue the time to take back its request.
+ShellSession::~ShellSession() {
+  if (!process_ || !target_.may_queue || process_->poll())
+    return;
+  process_->kill(SIGTERM);
+  for (auto waited = std::chrono::milliseconds(0); waited < kFarewellLimit && !process_->poll(); waited += kExitPoll)
+    std::this_thread::sleep_for(kExitPoll);
+}
+
 void ShellSession::start() {
   if (target_.runner.empty()) {
     auto files = find_runner_files(target_.copies_cpu_worker);
@@ -118,7 +129,10 @@ void ShellSession::start() {
   }
   const auto command = target_.command(shell_script(target_, nonce_, files_.key));
   // Ctrl-C goes to all programs of a terminal, and ssh is needed to cancel the job there.
-  auto process = Process::spawn(command, {.pipe_stderr = true, .ignores_interrupt = !target_.may_queue});
+  // A queue's program takes back its request at SIGTERM. Killed at once, srun leaves its job behind.
+  auto process = Process::spawn(command, {.pipe_stderr = true,
+                                          .ignores_interrupt = !target_.may_queue,
+                                          .signal_at_our_end = target_.may_queue ? SIGTERM : SIGKILL});
   if (!process)
     return fail_with({{process.error().message, "Install " + target_.program() + ", or put it on the PATH"}, true});
   process_ = std::move(*process);
@@ -289,9 +303,12 @@ void ShellSession::read(char *data, std::size_t size,
 /// Closes the streams, which ends ssh and the program behind it. The end of stderr shows that it
 /// has ended; the timer, or this object's end, kills it otherwise.
 void ShellSession::end() {
-  if (std::exchange(state_, State::Over) == State::Over)
+  const State state = std::exchange(state_, State::Over);
+  if (state == State::Over)
     return;
   stream_->close();
+  if (state == State::Greeting && target_.may_queue)
+    process_->kill(SIGTERM); // it waits, and does not notice that its input ended
   if (errors_ended_)
     return;
   timer_.expires_after(kFarewellLimit);

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 
-SSHD = "/usr/sbin/sshd"
+SSHD = os.environ.get("SSHD", "/usr/sbin/sshd")
 
 
 def is_installed():
@@ -23,9 +23,9 @@ def free_port():
 
 
 class Sshd:
-    """Host gpu-box of the configuration. `environment` has the PATH and the cache folder for the client."""
+    """Host gpu-box of the configuration. `environment` has the PATH and the cache folder for the client; `there` is set on the host."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, there=None):
         self.folder = folder = pathlib.Path(folder)
         for key in ("host_key", "user_key"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / key], check=True)
@@ -34,10 +34,11 @@ class Sshd:
         self.port = free_port()
         (folder / "tmp").mkdir()
         self.temporary = folder / "tmp"
+        variables = {"XDG_CACHE_HOME": folder / "cache", "TMPDIR": self.temporary} | (there or {})
         (folder / "sshd_config").write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\nAuthorizedKeysFile {folder}/authorized_keys\n"
             "PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
-            f"PermitRootLogin prohibit-password\nSetEnv XDG_CACHE_HOME={folder}/cache TMPDIR={self.temporary}\n")
+            f"PermitRootLogin prohibit-password\nSetEnv {' '.join(f'{name}={value}' for name, value in variables.items())}\n")
         user = pwd.getpwuid(os.geteuid()).pw_name
         (folder / "ssh_config").write_text(
             f"Host gpu-box\n  HostName 127.0.0.1\n  Port {self.port}\n  User {user}\n  HostKeyAlias gpu-box\n"

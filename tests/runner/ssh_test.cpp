@@ -1,7 +1,7 @@
 // Runners behind a shell, with the real programs: OpenSSH's server and client, the runner that is
-// copied, its service and, where results count, its CPU worker. Slurm, Docker and Kubernetes are not
-// installed where tests run: in their place stand small programs of the same names, which check that
-// they were called as the real ones are and then run the command.
+// copied, its service and, where results count, its CPU worker. In place of srun, docker and kubectl
+// stand small programs of the same names, which check that they were called as the real ones are and
+// then run the command. slurm_test.py has a real srun, and container_test.py podman.
 #include "support/files.h"
 #include "support/version.h"
 #include "tests/runner/background_job.h"

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 
 
@@ -16,6 +17,8 @@ class FreshPython:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", *options, self.folder / "venv"], check=True)
         self.python = self.folder / "venv/bin/python"
         self.packages = next((self.folder / "venv/lib").glob("python3*/site-packages"))
+        if sees_torch and sys.prefix != sys.base_prefix:  # PyTorch is in the environment of this Python, which the new one does not see
+            (self.packages / "outer.pth").write_text(sysconfig.get_path("purelib") + "\n")
 
     def pip(self, *arguments, **environment):
         """The system's pip works on this Python."""
