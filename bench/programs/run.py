@@ -23,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -76,10 +77,14 @@ class Bench:
         self.lines = table.read(self.path)
         if not os.path.isdir(self.source):
             os.makedirs(self.work, exist_ok=True)
-            shutil.copytree(os.path.join(options.hecbench, "src"), self.source + ".new", symlinks=True,
+            copy = os.path.join(tempfile.mkdtemp(dir=self.work), "src")
+            shutil.copytree(os.path.join(options.hecbench, "src"), copy, symlinks=True,
                             ignore=lambda folder, names: [name for name in names if folder.endswith("/src")
                                                           and name[0] > "m" and name != "include"])
-            os.rename(self.source + ".new", self.source)
+            try:
+                os.rename(copy, self.source)
+            except OSError:  # another run was first
+                shutil.rmtree(copy)
 
     def left(self):
         return self.end - time.monotonic()

@@ -129,6 +129,8 @@ private:
         });
     if (!has_standard)
       options.push_back("-std=c++17");
+    if (request.source.contains("register ")) // nvcc takes the storage class in C++17 too
+      options.push_back("-Dregister=");
     for (const auto &directory : toolkit_.include_dirs)
       options.push_back("-I" + directory.string());
     // Plans of whole networks have a hundred kernels or more. Split compilation uses all cores but

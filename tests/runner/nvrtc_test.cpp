@@ -49,6 +49,15 @@ __global__ void plain(float *y) { y[0] = 1; })",
   CHECK(output->reports[0].log == "");
 }
 
+TEST_CASE("the storage class register of old sources compiles, as with nvcc") {
+  const auto nvrtc = compiler();
+  if (!nvrtc)
+    return;
+  const auto output = nvrtc->compile(
+      {"__global__ void twice(float *x) { register float a = x[0]; x[0] = a + a; }", {}, {"twice"}});
+  CHECK_MESSAGE(output.has_value(), (output ? "" : output.error().log));
+}
+
 TEST_CASE(
     "the runner's own kernels compile, and so do the toolkit's headers and Hopper's instructions") {
   const auto nvrtc = compiler();
