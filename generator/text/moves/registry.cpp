@@ -30,6 +30,7 @@ namespace warpwright::moves {
        "accidental double literals become float literals",                                         \
        "double-arithmetic")                                                                        \
   MOVE(fast_functions, false, "float functions by cheaper ones of the hardware", "")               \
+  MOVE(fast_division, false, "quotients by reciprocals that are computed once, or approximately", "") \
   MOVE(privatize_histogram, false, "a block counts in shared memory first", "atomic-contention")   \
   MOVE(aggregate_atomics, false, "one atomic per warp or per block", "atomic-contention")          \
   MOVE(shuffle_reduction, false,                                                                   \

@@ -35,6 +35,8 @@ public:
   /// Returns true if all launches of the kernel are in the state's texts: moves that state their LaunchChange may
   /// change them.
   bool has_all_launches() const { return !launches_.empty() && launches_.size() == all_launches_.size(); }
+  /// Returns true if files other than the state's include the kernel's file.
+  bool has_other_includers() const { return has_other_includers_; }
   const arch::Gpu &gpu() const { return gpu_; }
   /// Value of an integer parameter at the task's sizes; nullopt if it is not known.
   std::optional<std::int64_t> argument_value(const clang::ParmVarDecl *parameter) const;
@@ -89,7 +91,7 @@ private:
 
   std::unique_ptr<analysis::ParsedUnit> unit_;
   std::string text_;
-  bool has_includer_ = false;
+  bool has_includer_ = false, has_other_includers_ = false;
   clang::FunctionDecl *kernel_ = nullptr;
   const clang::CompoundStmt *body_ = nullptr;
   std::vector<const clang::CUDAKernelCallExpr *> launches_;
@@ -155,6 +157,8 @@ std::vector<const clang::Stmt *> statements_of(const clang::Stmt *statement);
 /// Value of a constant, or of a variable initialized once with a constant; nullopt for other expressions.
 std::optional<std::int64_t> integer_value(const KernelSource &source,
                                           const clang::Expr *expression);
+/// True for an expression of this built-in type, or of a typedef of it.
+bool has_type(const clang::Expr *expression, clang::BuiltinType::Kind kind);
 /// True for the literals 0 and 0.0, casts ignored.
 bool is_zero(const clang::Expr *expression);
 
