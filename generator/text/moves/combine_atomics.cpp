@@ -12,7 +12,6 @@
 
 #include "generator/text/source/atomics.h"
 #include "generator/text/source/effects.h"
-#include "generator/text/source/own_functions.h"
 
 #include <clang/AST/Attr.h>
 
@@ -273,7 +272,7 @@ std::map<std::string, std::vector<Atomic>> by_kind(const std::vector<Atomic> &at
 Result<Offer> offer_combine_atomics(const source::KernelSource &source) {
   const source::IndexReader form(source);
   std::vector<Atomic> atomics;
-  for (const clang::Stmt *body : source::own_bodies(source))
+  for (const clang::Stmt *body : source.own_bodies())
     for (const auto *call : source::find_all<clang::CallExpr>(body))
       if (auto atomic = atomic_of(form, body, call))
         atomics.push_back(std::move(*atomic));

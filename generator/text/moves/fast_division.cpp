@@ -9,7 +9,6 @@
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/effects.h"
-#include "generator/text/source/own_functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,7 +149,7 @@ private:
 
 std::vector<Quotient> all_quotients(const source::KernelSource &source) {
   std::vector<Quotient> found;
-  for (const clang::Stmt *body : source::own_bodies(source))
+  for (const clang::Stmt *body : source.own_bodies())
     for (const auto *binary : source::find_all<clang::BinaryOperator>(body))
       if (const auto quotient = quotient_of(source, body, binary);
           quotient && std::ranges::find(found, quotient->sign, &Quotient::sign) ==

@@ -9,8 +9,6 @@
 // other.
 #include "generator/text/moves/move_kind.h"
 
-#include "generator/text/source/own_functions.h"
-
 #include <algorithm>
 
 namespace warpwright::moves {
@@ -146,7 +144,7 @@ source::Edits power_edits(const source::KernelSource &source, const Bodies &bodi
 } // namespace
 
 Result<Offer> offer_fast_functions(const source::KernelSource &source) {
-  const Bodies bodies = source::own_bodies(source);
+  const Bodies bodies = source.own_bodies();
   std::map<std::string, source::Edits> kinds = approximate_edits(source, bodies);
   source::Edits all;
   for (const auto &[group, edits] : kinds)

@@ -5,8 +5,6 @@
 // because double precision is then intended; a function that mentions double stays as it is.
 #include "generator/text/moves/move_kind.h"
 
-#include "generator/text/source/own_functions.h"
-
 #include <algorithm>
 
 namespace warpwright::moves {
@@ -16,7 +14,7 @@ Result<Offer> offer_float_literals(const source::KernelSource &source) {
   if (!kernel || mentions(source.text_of(*kernel), "double"))
     return fail("the kernel uses double on purpose");
   source::Edits edits;
-  auto bodies = source::own_bodies(source);
+  auto bodies = source.own_bodies();
   std::erase_if(bodies, [&](const clang::Stmt *body) { return mentions(source.text_of(body), "double"); });
   for (const auto *literal : source::find_all<clang::FloatingLiteral>(bodies))
     if (const auto range = source.range_of(literal);

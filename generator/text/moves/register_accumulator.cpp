@@ -74,13 +74,14 @@ std::vector<Accumulator> accumulators_of(const source::KernelSource &source, con
     const clang::Expr *element = source::strip(binary->getLHS());
     const clang::VarDecl *root = memory_root(element);
     const std::string place = source.text_of(element);
-    if (!root || place.empty() || !element->getType()->isArithmeticType() || !source::is_invariant(loop, element) ||
+    const clang::QualType type = element->getType();
+    if (!root || place.empty() || (!type->isArithmeticType() && !type->isTemplateTypeParmType()) || !source::is_invariant(loop, element) ||
         std::ranges::find(found, place, &Accumulator::place) != found.end())
       continue;
     auto uses = uses_of_place(source, loop, root, place);
     const bool is_read = binary->isCompoundAssignmentOp() || uses.size() > 1;
     if (!uses.empty() && is_read)
-      found.push_back({loop, place, source.type_name(element->getType()), std::move(uses)});
+      found.push_back({loop, place, source.type_name(type), std::move(uses)});
   }
   return found;
 }

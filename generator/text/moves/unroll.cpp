@@ -5,8 +5,6 @@
 // that contains no barrier.
 #include "generator/text/moves/move_kind.h"
 
-#include "generator/text/source/own_functions.h"
-
 namespace warpwright::moves {
 namespace {
 
@@ -17,7 +15,7 @@ bool has_pragma(const source::KernelSource &source, std::size_t loop) {
 /// Offsets of the innermost loops that stand on lines of their own and have no pragma.
 std::vector<std::size_t> innermost_loops(const source::KernelSource &source) {
   std::vector<std::size_t> begins;
-  for (const auto *loop : source::find_all<clang::ForStmt>(source::own_bodies(source)))
+  for (const auto *loop : source::find_all<clang::ForStmt>(source.own_bodies()))
     if (const auto range = source.range_of(loop);
         range && source::starts_line(source.text(), range->begin) && !has_pragma(source, range->begin) &&
         !source::has_collective(loop->getBody()) &&

@@ -35,8 +35,6 @@ public:
   /// Returns true if all launches of the kernel are in the state's texts: moves that state their LaunchChange may
   /// change them.
   bool has_all_launches() const { return !launches_.empty() && launches_.size() == all_launches_.size(); }
-  /// Returns true if files other than the state's include the kernel's file.
-  bool has_other_includers() const { return has_other_includers_; }
   const arch::Gpu &gpu() const { return gpu_; }
   /// Value of an integer parameter at the task's sizes; nullopt if it is not known.
   std::optional<std::int64_t> argument_value(const clang::ParmVarDecl *parameter) const;
@@ -78,6 +76,12 @@ public:
   std::optional<std::string> argument_text(const clang::CUDAKernelCallExpr *launch,
                                            std::string_view parameter) const;
 
+  /// The kernel's body, then the bodies of the device functions that only this kernel runs, directly
+  /// or by each other. Programs often keep the arithmetic of a kernel in such functions; an edit of
+  /// one is verified with the kernel. They are functions of the state's texts: not methods, not
+  /// lambdas, and not callable by the host. Only the kernel's body if further files include its file.
+  const std::vector<const clang::Stmt *> &own_bodies() const;
+
   /// The range inside the braces of the body, and its text.
   Range body_inside() const { return body_inside_; }
   std::string body_text() const { return text_of(body_inside_); }
@@ -92,6 +96,7 @@ private:
   std::unique_ptr<analysis::ParsedUnit> unit_;
   std::string text_;
   bool has_includer_ = false, has_other_includers_ = false;
+  mutable std::optional<std::vector<const clang::Stmt *>> own_bodies_; ///< nullopt: not asked for yet
   clang::FunctionDecl *kernel_ = nullptr;
   const clang::CompoundStmt *body_ = nullptr;
   std::vector<const clang::CUDAKernelCallExpr *> launches_;
@@ -117,6 +122,16 @@ std::vector<const Node *> find_all(const clang::Stmt *root) {
     if (const auto *match = llvm::dyn_cast<Node>(node))
       found.push_back(match);
   });
+  return found;
+}
+
+/// All nodes of a class in several pieces of code.
+template <class Node>
+std::vector<const Node *> find_all(const std::vector<const clang::Stmt *> &roots) {
+  std::vector<const Node *> found;
+  for (const clang::Stmt *root : roots)
+    for (const Node *node : find_all<Node>(root))
+      found.push_back(node);
   return found;
 }
 

@@ -1,5 +1,5 @@
-// Search for the users of device functions; see own_functions.h.
-#include "generator/text/source/own_functions.h"
+// KernelSource::own_bodies(): search for the users of device functions.
+#include "generator/text/source/kernel_source.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
@@ -71,13 +71,10 @@ const clang::Stmt *editable_body(const KernelSource &source, const clang::Functi
              : nullptr;
 }
 
-} // namespace
-
-std::vector<const clang::Stmt *> own_bodies(const KernelSource &source) {
-  std::vector<const clang::Stmt *> bodies{source.body()};
+/// The bodies of the device functions that only this kernel runs.
+std::vector<const clang::Stmt *> own_function_bodies(const KernelSource &source) {
+  std::vector<const clang::Stmt *> bodies;
   const clang::FunctionDecl *kernel = canonical(source.kernel());
-  if (source.has_other_includers() || find_all<clang::CallExpr>(source.body()).empty())
-    return bodies;
   Functions candidates;
   for (std::vector<const clang::Stmt *> open{source.body()}; !open.empty();) {
     const clang::Stmt *next = open.back();
@@ -100,9 +97,20 @@ std::vector<const clang::Stmt *> own_bodies(const KernelSource &source) {
     ;
   for (const clang::FunctionDecl *own : candidates)
     bodies.push_back(editable_body(source, own));
-  std::ranges::sort(bodies.begin() + 1, bodies.end(), {},
-                    [&](const clang::Stmt *body) { return *source.range_of(body); });
+  std::ranges::sort(bodies, {}, [&](const clang::Stmt *body) { return *source.range_of(body); });
   return bodies;
+}
+
+} // namespace
+
+const std::vector<const clang::Stmt *> &KernelSource::own_bodies() const {
+  if (!own_bodies_) {
+    own_bodies_ = std::vector<const clang::Stmt *>{body_};
+    if (!has_other_includers_)
+      for (const clang::Stmt *body : own_function_bodies(*this))
+        own_bodies_->push_back(body);
+  }
+  return *own_bodies_;
 }
 
 } // namespace warpwright::source
