@@ -1,8 +1,8 @@
 // Move combine_atomics(kind): fewer atomic operations for threads that meet at one address. The
 // atomics may stand anywhere in the kernel, and in device functions that only this kernel runs.
 //
-// `warp`: atomics whose address is the same for the whole block are combined over the active
-// threads of a warp. `peers`: in addition, atomics with addresses from data are combined over the
+// `warp`: atomics with one address for the whole block are combined over the active threads of a
+// warp. `peers`: in addition, atomics with addresses from data are combined over the
 // threads of a warp that have the same address. The combining loop takes log2 of the number of
 // threads (Westphal, "Voting and shuffling to optimize atomic operations"). `test`: a maximum or
 // minimum is written only where it exceeds the value that memory had before. That value may be old;

@@ -3,9 +3,9 @@
 // `reciprocals`: a / b becomes a * (1 / b) where b is a literal, or keeps its value in the
 // innermost loop around it, so that the compiler divides once; float and double. `approximate`: in
 // addition, other quotients of float become __fdividef (CUDA C++ programming guide, "Intrinsic
-// functions"), with an error of 2 units in the last place and 0 for divisors above 2^126. Also in
-// device functions that only this kernel runs. Verification decides whether the result stays as
-// accurate as the reference.
+// functions"). Its error is 2 units in the last place, and it gives 0 for divisors above 2^126.
+// Also in device functions that only this kernel runs. Verification decides whether the result
+// stays as accurate as the reference.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/effects.h"
