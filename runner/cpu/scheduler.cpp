@@ -22,7 +22,7 @@ int barrier_symbol(int kind, int predicate, int site) {
 
 std::uint64_t warp_symbol(int operation, unsigned mask, unsigned long long value, int argument,
                           int width) {
-  return active->warp({static_cast<WarpOperation>(operation), mask, value, argument, width});
+  return active->warp({static_cast<WarpOperation>(operation), mask, value, argument, width, __builtin_return_address(0)});
 }
 
 } // namespace
@@ -197,15 +197,19 @@ bool Scheduler::complete_operations(std::size_t index) {
   return any;
 }
 
-/// Completes __activemask for all lanes that wait at it. Called only when no other lane of the warp
-/// can proceed, so the waiting lanes are the active ones.
+/// Completes one __activemask for the lanes that wait at it: a call of its own in each branch, as on a GPU. Called
+/// only when no other lane of the warp can proceed, so the waiting lanes are the active ones.
 bool Scheduler::complete_active_masks(std::size_t index) {
   const Warp &warp = warps_[index];
   std::uint32_t group = 0;
-  for (std::uint32_t lanes = warp.waiting; lanes; lanes &= lanes - 1)
-    if (warp.requests[static_cast<unsigned>(std::countr_zero(lanes))].operation ==
-        WarpOperation::ActiveMask)
-      group |= lanes & -lanes;
+  const void *site = nullptr;
+  for (std::uint32_t lanes = warp.waiting; lanes; lanes &= lanes - 1) {
+    const LaneRequest &request = warp.requests[static_cast<unsigned>(std::countr_zero(lanes))];
+    if (request.operation != WarpOperation::ActiveMask || (group && request.site != site))
+      continue;
+    site = request.site;
+    group |= lanes & -lanes;
+  }
   if (group)
     complete(index, group);
   return group != 0;

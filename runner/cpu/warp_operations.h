@@ -46,6 +46,7 @@ struct LaneRequest {
   std::uint64_t value = 0;
   int argument = 0; ///< lane, delta or lane mask of a shuffle
   int width = 32;
+  const void *site = nullptr; ///< the place of the call in the kernel's machine code
 };
 
 /// Evaluates one warp operation.

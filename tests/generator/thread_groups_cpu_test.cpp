@@ -57,6 +57,31 @@ int main() {
                        kWarps);
 }
 
+TEST_CASE("sums of a template's type") {
+  if (auto client = connect_or_skip())
+    check_moves_on_cpu(*client, R"cuda(
+template <typename T>
+__global__ void ^filter(const T *x, const T *w, T *out, int n, int taps) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    T sum = 0;
+    for (int k = 0; k < taps; k++)
+      sum += x[i + k] * w[k];
+    out[i] = sum;
+  }
+}
+int main() {
+  int n = 37, taps = 45;
+  double *x, *w, *out;
+  cudaMalloc(&x, (n + taps) * sizeof(double));
+  cudaMalloc(&w, taps * sizeof(double));
+  cudaMalloc(&out, n * sizeof(double));
+  filter<double><<<(n + 31) / 32, 32>>>(x, w, out, n, taps);
+}
+)cuda",
+                       kWarps);
+}
+
 TEST_CASE("bounds that depend on the element, counters declared outside, arrays and members") {
   if (auto client = connect_or_skip())
     check_moves_on_cpu(*client, R"cuda(

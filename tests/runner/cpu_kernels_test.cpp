@@ -229,6 +229,32 @@ __global__ void weigh(const float4 *in, float *out, int n) {
   }
 }
 
+TEST_CASE("lanes of different branches and iterations are not active together") {
+  const std::string source = R"(
+__global__ void branches(unsigned *out) {
+  unsigned mask, sum = 0;
+  if (threadIdx.x % 2) {
+    mask = __activemask();
+    sum = __reduce_add_sync(mask, threadIdx.x);
+  } else {
+    mask = __activemask();
+    sum = __popc(__ballot_sync(mask, threadIdx.x > 4));
+  }
+  for (int i = 0; i < threadIdx.x % 4; ++i)
+    sum += __popc(__ballot_sync(__activemask(), 1)) > 0;
+  out[threadIdx.x] = mask;
+  out[32 + threadIdx.x] = sum;
+})";
+  Bench bench;
+  DeviceArray<unsigned> out(bench.device(), std::vector<unsigned>(64));
+  CHECK(message(bench.run(source, "branches", {{1}, {32}}, out)) == "");
+  const auto all = out.values();
+  for (unsigned lane : {0u, 1u, 6u, 31u}) {
+    CHECK(all[lane] == (lane % 2 ? 0xaaaaaaaau : 0x55555555u));
+    CHECK(all[32 + lane] == (lane % 2 ? 256 : 13) + lane % 4);
+  }
+}
+
 TEST_CASE("warp operations") {
   const std::string source = R"(
 __global__ void warps(unsigned *out) {

@@ -261,13 +261,53 @@ void run(Shape shape, float *x, const float *y) {
       CHECK(plan->steps == task.task.reference.steps);
     } else {
       const source::LaunchChange &change = next->launch_changes.front();
-      const int block = change.block[0] ? change.block[0] : 256, threads = 4 * 256 / change.grid_divisors[0];
+      const int block = change.block[0] ? change.block[0] : 256;
+      const int threads = 4 * 256 * change.grid_factor / change.grid_divisors[0];
       CHECK(launched.grid[0].evaluate({}) == (threads + block - 1) / block);
       CHECK(launched.block[0].evaluate({}) == block);
     }
     has_any = true;
   }
   CHECK(has_any);
+}
+
+TEST_CASE("threads share loops in a launch that only a run tells: the grid grows, or a small block") {
+  const std::string text = R"(#include <cuda_runtime.h>
+#include "shapes.h"
+__global__ void sums(float *out, const float *y, int n, int columns) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float sum = 0;
+  for (int k = 0; k < columns; ++k)
+    sum += y[i * columns + k];
+  out[i] = sum;
+}
+void run(Shape shape, float *out, const float *y) { sums<<<shape.blocks(), 16>>>(out, y, shape.rows(), shape.columns()); }
+)";
+  capture::Launch launch{.kernel = "_Z4sumsPfPKfii",
+                         .grid = {4, 1, 1},
+                         .block = {16, 1, 1},
+                         .parameters = {{pointer(1, 0, 256), pointer(2, 0, 64 * 100 * 4), {bytes(60), {}}, {bytes(100), {}}}}};
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{launch, 300e3}});
+  const analysis::FileFacts facts = facts_with(captures.run(), text);
+  const analysis::InferredTask &task = kernel_of(facts, "sums").task;
+  REQUIRE_MESSAGE(task.inferred, (task.missing.empty() ? "" : task.missing.front().question));
+  const source::State state = states::state_of_file({"/program/main.cu", text}, {}, "sums", task.task,
+                                                    arch::gpu_or_cpu(std::nullopt));
+  REQUIRE(state.keeps_launch);
+  const auto launched = [&](int threads) {
+    const auto next = states::apply_move(state, {"split_loop", {{"threads", std::to_string(threads)}}});
+    REQUIRE_MESSAGE(next, describe(next.error()));
+    CHECK(next->file.text.contains(threads == 8 ? "<<<shape.blocks() * 8, 16>>>" : "<<<shape.blocks(), 512>>>"));
+    const auto plan = states::render_plan(*next, task.task);
+    REQUIRE_MESSAGE(plan, describe(plan.error()));
+    const auto &step = std::get<model::LaunchStep>(plan->steps.back());
+    return std::pair(*step.grid[0].evaluate({}), *step.block[0].evaluate({}));
+  };
+  CHECK(launched(8) == std::pair<std::int64_t, std::int64_t>(32, 16));
+  CHECK(launched(32) == std::pair<std::int64_t, std::int64_t>(4, 512));
 }
 
 TEST_CASE("the fields of a struct come from the run, and memory behind its pointers") {

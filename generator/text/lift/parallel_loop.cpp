@@ -298,7 +298,8 @@ private:
     } else {
       place.place = source_.text_of(update.place);
     }
-    place.type = source_.type_name(type.getCanonicalType());
+    place.is_of_template = type->isTemplateTypeParmType();
+    place.type = source_.type_name(place.is_of_template ? type : type.getCanonicalType());
     const bool is_value = type->isArithmeticType() || type->isDependentType();
     return is_value && !variable->getType()->isReferenceType() && !place.place.empty() ? std::optional(place)
                                                                                       : std::nullopt;

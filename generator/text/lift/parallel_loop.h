@@ -22,6 +22,7 @@ struct Accumulator {
   std::vector<std::int64_t> extents; ///< of the array; empty otherwise
   source::Combine combine = source::Combine::Sum;
   std::string constant; ///< iterations may set the place to this number; `combine` has no meaning then
+  bool is_of_template = false; ///< `type` is a parameter of the kernel's template
 };
 
 /// The best value of all iterations, and the values that belong to it.

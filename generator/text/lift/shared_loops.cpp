@@ -26,7 +26,10 @@ bool can_shuffle(const std::string &type) {
 std::string refuses_results(const ParallelLoop &loop, int threads) {
   std::vector<std::string> types;
   for (const Accumulator &accumulator : loop.accumulators) {
-    types.push_back(accumulator.type);
+    // The instances' types show at compilation. The neutral elements of sums and products suit any of them.
+    const bool suits_all = accumulator.combine == source::Combine::Sum || accumulator.combine == source::Combine::Product;
+    if (!accumulator.is_of_template || !suits_all)
+      types.push_back(accumulator.type);
     std::int64_t elements = 1;
     for (const std::int64_t extent : accumulator.extents)
       elements *= extent;

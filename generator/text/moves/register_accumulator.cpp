@@ -10,6 +10,7 @@
 // in no other way. The loop may run no time: then the element is written unchanged.
 #include "generator/text/moves/move_kind.h"
 
+#include "generator/text/source/effects.h"
 #include "generator/text/source/index_form.h"
 
 #include <clang/AST/Attr.h>
@@ -47,23 +48,6 @@ const clang::VarDecl *memory_root(const clang::Expr *element) {
   }
 }
 
-/// True if no variable of the expression is declared or written in the loop, and it calls nothing.
-bool is_invariant(const clang::Stmt *loop, const clang::Expr *expression) {
-  if (!source::find_all<clang::CallExpr>(expression).empty())
-    return false;
-  const auto loop_range = loop->getSourceRange();
-  for (const auto *reference : source::find_all<clang::DeclRefExpr>(expression)) {
-    const auto *variable = dyn_cast<clang::VarDecl>(reference->getDecl());
-    if (!variable)
-      return false;
-    const auto declared = variable->getLocation();
-    if (!(declared < loop_range.getBegin() || loop_range.getEnd() < declared) ||
-        !source::writes_of(loop, variable).empty())
-      return false;
-  }
-  return true;
-}
-
 /// The element's uses if the loop uses its array in no other way; empty otherwise.
 std::vector<Range> uses_of_place(const source::KernelSource &source, const clang::Stmt *loop,
                                  const clang::VarDecl *root, const std::string &place) {
@@ -90,13 +74,14 @@ std::vector<Accumulator> accumulators_of(const source::KernelSource &source, con
     const clang::Expr *element = source::strip(binary->getLHS());
     const clang::VarDecl *root = memory_root(element);
     const std::string place = source.text_of(element);
-    if (!root || place.empty() || !element->getType()->isArithmeticType() || !is_invariant(loop, element) ||
+    const clang::QualType type = element->getType();
+    if (!root || place.empty() || (!type->isArithmeticType() && !type->isTemplateTypeParmType()) || !source::is_invariant(loop, element) ||
         std::ranges::find(found, place, &Accumulator::place) != found.end())
       continue;
     auto uses = uses_of_place(source, loop, root, place);
     const bool is_read = binary->isCompoundAssignmentOp() || uses.size() > 1;
     if (!uses.empty() && is_read)
-      found.push_back({loop, place, source.type_name(element->getType()), std::move(uses)});
+      found.push_back({loop, place, source.type_name(type), std::move(uses)});
   }
   return found;
 }

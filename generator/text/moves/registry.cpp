@@ -30,8 +30,12 @@ namespace warpwright::moves {
        "accidental double literals become float literals",                                         \
        "double-arithmetic")                                                                        \
   MOVE(fast_functions, false, "float functions by cheaper ones of the hardware", "")               \
+  MOVE(fast_division, false, "quotients by reciprocals that are computed once, or approximately", "") \
   MOVE(privatize_histogram, false, "a block counts in shared memory first", "atomic-contention")   \
   MOVE(aggregate_atomics, false, "one atomic per warp or per block", "atomic-contention")          \
+  MOVE(combine_atomics, false,                                                                     \
+       "atomics of a warp's threads at one address become one, or are skipped where they change nothing", \
+       "atomic-contention")                                                                        \
   MOVE(shuffle_reduction, false,                                                                   \
        "a tree in shared memory becomes warp shuffles",                                            \
        "tree-reduction")                                                                           \

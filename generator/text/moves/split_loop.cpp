@@ -33,7 +33,7 @@ struct Split {
 
 /// Errors: the reason why groups of threads cannot run the kernel, whatever its loops are.
 Result<void> check_kernel(const source::KernelSource &source) {
-  if (!source.can_change_launches())
+  if (!source.has_all_launches())
     return fail("there is no launch with a grid that could grow");
   if (source.body_text().contains("__shared__") || source::has_collective(source.body()))
     return fail("the kernel uses shared memory, a barrier or warp operations");
@@ -124,9 +124,18 @@ Result<Offer> offer_split_loop(const source::KernelSource &source) {
   }
   if (choices.empty())
     return fail(why);
-  return Offer{choices, [&source, offered](const Parameters &choice) -> Result<source::Edits> {
+  const int block = static_cast<int>(*form.block()[0]);
+  return Offer{choices,
+               [&source, offered](const Parameters &choice) -> Result<source::Edits> {
                  const source::IndexReader form(source);
                  return edits_of(form, offered.at(choice.at("threads")));
+               },
+               [offered, block](const Parameters &choice) {
+                 const int threads = number(choice, "threads");
+                 source::LaunchChange change{.grid_factor = threads};
+                 if (offered.at(choice.at("threads")).grows_block)
+                   change.block[0] = block * threads;
+                 return change;
                }};
 }
 

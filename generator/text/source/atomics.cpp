@@ -5,9 +5,6 @@ namespace warpwright::source {
 
 using clang::dyn_cast;
 
-namespace {
-
-/// True if the expression is a statement of its own, so that its value is unused.
 bool stands_alone(const clang::Stmt *root, const clang::Expr *expression) {
   bool alone = false;
   const auto look = [&](const clang::Stmt *statement) {
@@ -22,12 +19,12 @@ bool stands_alone(const clang::Stmt *root, const clang::Expr *expression) {
       look(branch->getElse());
     } else if (const auto *loop = dyn_cast<clang::ForStmt>(node)) {
       look(loop->getBody());
+    } else if (const auto *repeated = dyn_cast<clang::WhileStmt>(node)) {
+      look(repeated->getBody());
     }
   });
   return alone;
 }
-
-} // namespace
 
 const clang::CallExpr *only_atomic_call(const KernelSource &source) {
   auto calls = find_all<clang::CallExpr>(source.body());

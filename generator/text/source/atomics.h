@@ -26,4 +26,7 @@ Result<AtomicAdd> match_atomic_add(const IndexReader &form);
 /// null.
 const clang::CallExpr *only_atomic_call(const KernelSource &source);
 
+/// True if the expression is a statement of its own below `root`, so that its value is unused.
+bool stands_alone(const clang::Stmt *root, const clang::Expr *expression);
+
 } // namespace warpwright::source

@@ -245,6 +245,22 @@ Effects effects_of(const clang::Stmt *root) {
   return effects;
 }
 
+bool is_invariant(const clang::Stmt *loop, const clang::Expr *expression) {
+  if (!find_all<clang::CallExpr>(expression).empty())
+    return false;
+  const auto loop_range = loop->getSourceRange();
+  for (const auto *reference : find_all<clang::DeclRefExpr>(expression)) {
+    const auto *variable = dyn_cast<clang::VarDecl>(reference->getDecl());
+    if (!variable)
+      return false;
+    const auto declared = variable->getLocation();
+    if (!(declared < loop_range.getBegin() || loop_range.getEnd() < declared) ||
+        !writes_of(loop, variable).empty())
+      return false;
+  }
+  return true;
+}
+
 namespace {
 
 std::string callee_with_position(const clang::Stmt *root, std::set<const clang::FunctionDecl *> &seen) {

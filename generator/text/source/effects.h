@@ -29,6 +29,9 @@ const clang::Expr *written_by(const clang::Stmt *node);
 /// True if both expressions are written with the same names, operators and numbers.
 bool same_expression(const KernelSource &source, const clang::Expr *left, const clang::Expr *right);
 
+/// True if no variable of the expression is declared or written in the loop, and it calls nothing.
+bool is_invariant(const clang::Stmt *loop, const clang::Expr *expression);
+
 struct Effects {
   /// The nodes that may change memory: assignments through pointers, atomics, calls that may store.
   std::vector<const clang::Stmt *> stores;

@@ -22,6 +22,7 @@ Result<KernelSource> KernelSource::open(const State &state) {
   source.arguments_ = state.arguments;
   source.extents_ = state.extents;
   source.keeps_launch_ = state.keeps_launch;
+  source.has_other_includers_ = !state.settings.other_includers.empty();
   source.unit_ = std::move(*unit);
   source.text_ = state.text();
   const bool is_main = source.unit_->file_id() == source.unit_->sources().getMainFileID();
@@ -371,6 +372,10 @@ std::optional<std::int64_t> integer_value(const KernelSource &source,
   return function || variable->getType().isConstQualified()
              ? integer_value(source, variable->getInit())
              : std::nullopt;
+}
+
+bool has_type(const clang::Expr *expression, clang::BuiltinType::Kind kind) {
+  return expression->getType()->isSpecificBuiltinType(kind);
 }
 
 bool is_zero(const clang::Expr *expression) {

@@ -76,6 +76,12 @@ public:
   std::optional<std::string> argument_text(const clang::CUDAKernelCallExpr *launch,
                                            std::string_view parameter) const;
 
+  /// The kernel's body, then the bodies of the device functions that only this kernel runs, directly
+  /// or by each other. Programs often keep the arithmetic of a kernel in such functions; an edit of
+  /// one is verified with the kernel. They are functions of the state's texts: not methods, not
+  /// lambdas, and not callable by the host. Only the kernel's body if further files include its file.
+  const std::vector<const clang::Stmt *> &own_bodies() const;
+
   /// The range inside the braces of the body, and its text.
   Range body_inside() const { return body_inside_; }
   std::string body_text() const { return text_of(body_inside_); }
@@ -89,7 +95,8 @@ private:
 
   std::unique_ptr<analysis::ParsedUnit> unit_;
   std::string text_;
-  bool has_includer_ = false;
+  bool has_includer_ = false, has_other_includers_ = false;
+  mutable std::optional<std::vector<const clang::Stmt *>> own_bodies_; ///< nullopt: not asked for yet
   clang::FunctionDecl *kernel_ = nullptr;
   const clang::CompoundStmt *body_ = nullptr;
   std::vector<const clang::CUDAKernelCallExpr *> launches_;
@@ -115,6 +122,16 @@ std::vector<const Node *> find_all(const clang::Stmt *root) {
     if (const auto *match = llvm::dyn_cast<Node>(node))
       found.push_back(match);
   });
+  return found;
+}
+
+/// All nodes of a class in several pieces of code.
+template <class Node>
+std::vector<const Node *> find_all(const std::vector<const clang::Stmt *> &roots) {
+  std::vector<const Node *> found;
+  for (const clang::Stmt *root : roots)
+    for (const Node *node : find_all<Node>(root))
+      found.push_back(node);
   return found;
 }
 
@@ -155,6 +172,8 @@ std::vector<const clang::Stmt *> statements_of(const clang::Stmt *statement);
 /// Value of a constant, or of a variable initialized once with a constant; nullopt for other expressions.
 std::optional<std::int64_t> integer_value(const KernelSource &source,
                                           const clang::Expr *expression);
+/// True for an expression of this built-in type, or of a typedef of it.
+bool has_type(const clang::Expr *expression, clang::BuiltinType::Kind kind);
 /// True for the literals 0 and 0.0, casts ignored.
 bool is_zero(const clang::Expr *expression);
 

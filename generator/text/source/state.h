@@ -37,6 +37,7 @@ struct Provenance {
 
 /// The change of a launch by a move.
 struct LaunchChange {
+  int grid_factor = 1;                       ///< of the grid's first extent, before all else
   std::array<int, 3> grid_divisors{1, 1, 1}; ///< of the grid's extents, rounded up
   /// New extents of the block; 0: as before. The grid then has as many threads as before along the axis, rounded up.
   std::array<int, 3> block{0, 0, 0};

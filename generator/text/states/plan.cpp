@@ -19,7 +19,7 @@ Result<model::LaunchStep> changed_launch(model::LaunchStep launch, const std::ve
   const auto ceil_div = [](std::int64_t number, std::int64_t divisor) { return (number + divisor - 1) / divisor; };
   for (const source::LaunchChange &change : changes)
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const std::int64_t blocks = TRY(launch.grid[axis].evaluate({}));
+      const std::int64_t blocks = TRY(launch.grid[axis].evaluate({})) * (axis == 0 ? change.grid_factor : 1);
       launch.grid[axis] = ceil_div(blocks, change.grid_divisors[axis]);
       if (change.block[axis] == 0)
         continue;

@@ -39,6 +39,40 @@ TEST_CASE("fast_functions: calls of float become intrinsics, those of double sta
 )cuda");
 }
 
+TEST_CASE("fast_functions: larger powers by squaring, of double and of a widened float, in the kernel's own functions") {
+  check_move(R"cuda(__device__ double lift(double b) { return pow(b, 6) / sqrt(b); }
+__global__ void ^lifts(const double *x, const float *y, double *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = lift(x[i]) + pow((double)y[i], 2.0) + pow(x[i], 0.5) + pow(x[i], 2.5);
+}
+)cuda",
+             "fast_functions(kind=powers)",
+             R"cuda(__device__ double lift(double b) { return ((b * b * b) * (b * b * b)) * rsqrt(b); }
+__global__ void lifts(const double *x, const float *y, double *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = lift(x[i]) + (((double)y[i]) * ((double)y[i])) + sqrt(x[i]) + pow(x[i], 2.5);
+}
+)cuda");
+}
+
+TEST_CASE("fast_functions: one group of functions alone") {
+  check_move(R"cuda(__global__ void ^decay(const float *x, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = expf(-x[i]) * sinf(x[i]);
+}
+)cuda",
+             "fast_functions(kind=exponentials)",
+             R"cuda(__global__ void decay(const float *x, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = __expf(-x[i]) * sinf(x[i]);
+}
+)cuda");
+}
+
 TEST_CASE("fast_functions: a kernel without such functions is refused") {
   check_refused(R"cuda(__global__ void ^scale(float *x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -35,6 +35,26 @@ void run(float *a, float *out, int rows, int n) { sums<<<(n + 255) / 256, 256>>>
 )cuda");
 }
 
+TEST_CASE("register_accumulator: an element of a template's type") {
+  check_move(R"cuda(template <typename T>
+__global__ void ^counts(T *out, unsigned size) {
+  unsigned tid = blockIdx.x * blockDim.x + threadIdx.x;
+  for (unsigned k = tid * size; k < (tid + 1) * size; k++)
+    out[tid] += k % 2;
+}
+)cuda",
+             "register_accumulator()",
+             R"cuda(template <typename T>
+__global__ void counts(T *out, unsigned size) {
+  unsigned tid = blockIdx.x * blockDim.x + threadIdx.x;
+  T accumulated = out[tid];
+  for (unsigned k = tid * size; k < (tid + 1) * size; k++)
+    accumulated += k % 2;
+  out[tid] = accumulated;
+}
+)cuda");
+}
+
 TEST_CASE("register_accumulator: an array that the loop also uses elsewhere is refused") {
   check_refused(R"cuda(__global__ void ^scan(float *x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -43,7 +43,40 @@ TEST_CASE("unroll: a pragma that is there is respected") {
 }
 void run(float *x, float *out, int rows, int cols) { norms<<<(rows + 255) / 256, 256>>>(x, out, rows, cols); }
 )cuda",
-                "unroll(factor=4)", "the kernel already has an unrolled loop");
+                "unroll(factor=4)", "there is no loop without a barrier and without a pragma");
+}
+
+TEST_CASE("unroll: loops without a pragma, also those of a function that only this kernel calls") {
+  check_move(R"cuda(__device__ float norm(const float *x, int n) {
+  float sum = 0;
+  for (int k = 0; k < n; ++k)
+    sum += x[k] * x[k];
+  return sum;
+}
+__global__ void ^norms(const float *x, float *out, int n) {
+  float most = 0;
+  #pragma unroll
+  for (int k = 0; k < 4; ++k)
+    most = fmaxf(most, norm(x + k * n, n));
+  out[threadIdx.x] = most;
+}
+)cuda",
+             "unroll(factor=2)",
+             R"cuda(__device__ float norm(const float *x, int n) {
+  float sum = 0;
+  #pragma unroll 2
+  for (int k = 0; k < n; ++k)
+    sum += x[k] * x[k];
+  return sum;
+}
+__global__ void norms(const float *x, float *out, int n) {
+  float most = 0;
+  #pragma unroll
+  for (int k = 0; k < 4; ++k)
+    most = fmaxf(most, norm(x + k * n, n));
+  out[threadIdx.x] = most;
+}
+)cuda");
 }
 
 TEST_CASE("unroll: no loop is refused") {
@@ -54,5 +87,6 @@ TEST_CASE("unroll: no loop is refused") {
 }
 void run(int n, float *x, float *y) { saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x, y); }
 )cuda",
-                "unroll(factor=2)", "there is no loop without a barrier");
+                "unroll(factor=2)",
+                "there is no loop without a barrier and without a pragma");
 }
