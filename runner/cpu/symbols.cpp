@@ -8,11 +8,14 @@
 #include <cmath>
 #include <cstring>
 
-// libgcc's conversions, which the compiler calls on CPUs without F16C, and GNU extensions of libm.
+// libgcc's conversions, which the compiler calls on x86-64 without F16C (arm64 always has
+// instructions for them), and GNU extensions of libm.
 extern "C" {
+#ifdef __x86_64__
 float __extendhfsf2(_Float16);
 _Float16 __truncsfhf2(float);
 _Float16 __truncdfhf2(double);
+#endif
 double exp10(double) noexcept;
 float exp10f(float) noexcept;
 void sincos(double, double *, double *) noexcept;
@@ -109,10 +112,12 @@ std::vector<std::pair<const char *, void *>> kernel_symbols() {
        {"llrintf", address(&::llrintf)},
        {"memcpy", address(static_cast<void *(*)(void *, const void *, std::size_t)>(&::memcpy))},
        {"memmove", address(static_cast<void *(*)(void *, const void *, std::size_t)>(&::memmove))},
-       {"memset", address(static_cast<void *(*)(void *, int, std::size_t)>(&::memset))},
+#ifdef __x86_64__
        {"__extendhfsf2", address(&__extendhfsf2)},
        {"__truncsfhf2", address(&__truncsfhf2)},
-       {"__truncdfhf2", address(&__truncdfhf2)}});
+       {"__truncdfhf2", address(&__truncdfhf2)},
+#endif
+       {"memset", address(static_cast<void *(*)(void *, int, std::size_t)>(&::memset))}});
 #undef WARPWRIGHT_ONE
 #undef WARPWRIGHT_TWO
   return symbols;
