@@ -1,5 +1,5 @@
-// Which values a region of reductions stores, and which it leaves to be computed where they are read: the minimum cut of
-// a network whose capacities are bytes that move.
+// Chooses the values that a region of reductions stores. The others are computed by their readers.
+// The choice is the minimum cut of a network with bytes that move as capacities.
 #include "generator/planning/partition_work.h"
 
 #include "generator/ops/attributes.h"
