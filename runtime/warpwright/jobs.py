@@ -9,21 +9,23 @@ from . import core
 UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 
 
-def queue(regions, place, values=None):
+def queue(regions, place, profiles=None):
     """Writes a job for each region without a plan, or adds the profile that a job lacks.
 
-    @param values the graph's inputs in a real call, by name; None: jobs get no profile yet
+    @param profiles () -> profiles of the values that regions read in a real call, by name, as profile_of() gives
+        them; not called if no job lacks one. None: jobs get no profile yet
     @return keys of the regions that have not been searched yet
     """
-    waiting = []
+    waiting, known = [], None
     for region in regions:
         job = None if region["has_plan"] else core.ask("read", kind="job", key=region["key"], **place)["record"] or {}
         if job is None or "searched" in job:
             continue
         waiting.append(region["key"])
         wanted = {"program": region["program"], "sizes": region["sizes"], "profile": None, **job}
-        if values is not None and wanted["profile"] is None:
-            wanted["profile"] = [profile_of(values.get(border["name"])) for border in region["inputs"]]
+        if profiles is not None and wanted["profile"] is None:
+            known = profiles() if known is None else known
+            wanted["profile"] = [known.get(border["name"]) for border in region["inputs"]]
         if wanted != job:
             core.ask("write", kind="job", key=region["key"], record=wanted, **place)
     return waiting

@@ -34,7 +34,7 @@ class Online(search.FirstCall):
         function = usual
         try:
             with dynamo.override_store(graph.place["store"]):
-                graph.waiting = jobs.queue(graph.regions, graph.place, values)
+                graph.waiting = jobs.queue(graph.regions, graph.place, lambda: graph.profiles(values))
                 if graph.waiting and self.waits:
                     search.search([graph], self.seconds, search.Progress())
                     graph.found.update(dynamo.look(graph.gm, graph.mode))

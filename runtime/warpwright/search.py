@@ -60,6 +60,38 @@ class Captured:
     def usable(self):
         return [one for one in self.regions if one["has_plan"]]
 
+    def profiles(self, values):
+        """Profiles of what the regions read in a call of the graph, by name. Values inside the graph come from a run of
+        its operators one by one. If that fails, the regions that read them draw standard normal numbers.
+
+        @param values the graph's inputs, by name"""
+        borders = {border["name"] for one in self.regions for border in one["inputs"]}
+        found = {name: jobs.profile_of(value) for name, value in values.items() if name in borders}
+        if not borders <= set(values):
+            devices = [self.device] if self.device.type == "cuda" else []
+            try:
+                with torch.no_grad(), torch.random.fork_rng(devices):
+                    Profiled(self.gm, borders, found).run(*values.values())
+            except Exception as error:
+                warnings.warn(f"warpwright: {len(borders - set(found))} values inside a graph are not known: {error}", RuntimeWarning, stacklevel=2)
+        return found
+
+
+class Profiled(torch.fx.Interpreter):
+    """Runs a graph's operators one by one, except those that write, and takes profiles of `names` into `found`."""
+
+    def __init__(self, gm, names, found):
+        super().__init__(gm)
+        self.names, self.found = names, found
+
+    def run_node(self, node):
+        if dynamo.graphs.writes(node) and isinstance(node.args[0], torch.fx.Node):
+            return self.env[node.args[0]]
+        result = super().run_node(node)
+        if node.name in self.names:
+            self.found.setdefault(node.name, jobs.profile_of(result))
+        return result
+
 
 class FirstCall(dynamo.Session):
     """Session that compiles each graph as usual; the inputs of its first call decide which function answers it from then
@@ -96,7 +128,7 @@ class Recording(FirstCall):
     """Queues a job for each region, with what the first call's inputs are like."""
 
     def choose(self, graph, usual, values):
-        graph.waiting = jobs.queue(graph.regions, graph.place, values)
+        graph.waiting = jobs.queue(graph.regions, graph.place, lambda: graph.profiles(values))
         return usual
 
 

@@ -371,10 +371,21 @@ class Online(Case):
             self.assertLessEqual(sum("Inductor's alone" in str(one.message) for one in said), 1)  # once for both
         self.assertTrue(any("nonexistent" in text for text in dynamo._said))
 
+    def test_a_region_inside_a_graph_draws_values_like_those_of_the_call(self):
+        class Sorted(nn.Module):  # no plan sorts, so that the logarithm's region reads a value inside the graph
+            def forward(self, x):
+                return torch.sort(x.exp() + 3)[0].log() * 2
+
+        self.calls_of(Sorted(), torch.randn(4, 8), search="background", budget="1s")
+        self.wait_for(self.is_free)
+        lows = [one["low"] for job in self.records("jobs").values() for one in job["profile"] if one]
+        self.assertTrue(any(low >= 3 for low in lows), lows)
+
     def test_a_job_keeps_the_first_profile(self):
         region = {"key": "a" * 64, "has_plan": False, "program": {}, "sizes": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
         for value, low in ((None, None), (torch.tensor([3, 4]), 3), (torch.tensor([5]), 3)):
-            self.assertEqual(jobs.queue([region], self.place, None if value is None else {"x": value}), [region["key"]])
+            profiles = None if value is None else lambda: {"x": jobs.profile_of(value)}
+            self.assertEqual(jobs.queue([region], self.place, profiles), [region["key"]])
             profile = self.records("jobs")[region["key"]]["profile"]
             self.assertEqual(low, profile and profile[0]["low"])
 
