@@ -78,15 +78,18 @@ class Captured:
 
 
 class Profiled(torch.fx.Interpreter):
-    """Runs a graph's operators one by one, except those that write, and takes profiles of `names` into `found`."""
+    """Runs a graph's operators one by one, without the copies into its inputs, and takes profiles of `names` into
+    `found`. Raises RuntimeError for other operators that write."""
 
     def __init__(self, gm, names, found):
         super().__init__(gm)
         self.names, self.found = names, found
 
     def run_node(self, node):
-        if dynamo.graphs.writes(node) and isinstance(node.args[0], torch.fx.Node):
+        if node.target is torch.ops.aten.copy_.default:
             return self.env[node.args[0]]
+        if node.target is not operator.getitem and dynamo.graphs.writes(node):
+            raise RuntimeError(f"{node.target} writes")
         result = super().run_node(node)
         if node.name in self.names:
             self.found.setdefault(node.name, jobs.profile_of(result))

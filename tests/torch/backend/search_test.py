@@ -372,14 +372,22 @@ class Online(Case):
         self.assertTrue(any("nonexistent" in text for text in dynamo._said))
 
     def test_a_region_inside_a_graph_draws_values_like_those_of_the_call(self):
-        class Sorted(nn.Module):  # no plan sorts, so that the logarithm's region reads a value inside the graph
-            def forward(self, x):
-                return torch.sort(x.exp() + 3)[0].log() * 2
+        class Counter(nn.Module):
+            def forward(self, x, state):
+                doubled = torch.ops.aten.mul.Tensor(torch.ops.aten.exp.default(x), 2)
+                torch.ops.aten.copy_.default(state, doubled)
+                return doubled
 
-        self.calls_of(Sorted(), torch.randn(4, 8), search="background", budget="1s")
-        self.wait_for(self.is_free)
-        lows = [one["low"] for job in self.records("jobs").values() for one in job["profile"] if one]
-        self.assertTrue(any(low >= 3 for low in lows), lows)
+        gm = torch.fx.symbolic_trace(Counter())
+        captured = types.SimpleNamespace(gm=gm, device=torch.device("cpu"), regions=[{"inputs": [{"name": "x"}, {"name": "mul_tensor"}]}])
+        x, state = torch.randn(4, 8), torch.zeros(4, 8)
+        found = search.Captured.profiles(captured, {"x": x, "state": state})
+        self.assertEqual(found, {"x": jobs.profile_of(x), "mul_tensor": jobs.profile_of(2 * x.exp())})
+        self.assertEqual(float(state.abs().max()), 0)  # the run wrote nothing
+        captured.gm = torch.fx.symbolic_trace(lambda x, state: torch.ops.aten.add_.Tensor(torch.ops.aten.mul.Tensor(x, 2), 1))
+        with self.assertWarnsRegex(RuntimeWarning, "1 values inside a graph are not known"):
+            captured.regions = [{"inputs": [{"name": "x"}, {"name": "add__tensor"}]}]
+            self.assertEqual(search.Captured.profiles(captured, {"x": x, "state": state}), {"x": jobs.profile_of(x)})
 
     def test_a_job_keeps_the_first_profile(self):
         region = {"key": "a" * 64, "has_plan": False, "program": {}, "sizes": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
