@@ -162,9 +162,11 @@ def node_json(node, picks):
         results = [{"name": node.name, "dtype": "", "shape": [None], "strides": [None], "device": ""}]
     if node.op != "call_function":
         return {"op": "", "results": results}
-    name, schema = operator_name(node.target), getattr(node.target, "_schema", None)
+    name, schema, arguments = operator_name(node.target), getattr(node.target, "_schema", None), node.args
+    if name == "aten.cudnn_grid_sampler.default":  # regions are traced on the CPU, which lacks it
+        name, arguments = "aten.grid_sampler_2d.default", (*arguments, 0, 0, True)  # bilinear, zeros, align_corners
     aliases = [one.alias_info for one in schema.returns if one.alias_info] if schema else []
-    return {"op": name or "other", "args": argument_json(node.args), "kwargs": {key: argument_json(one) for key, one in node.kwargs.items()},
+    return {"op": name or "other", "args": argument_json(arguments), "kwargs": {key: argument_json(one) for key, one in node.kwargs.items()},
             "results": results, "tags": [tag.name for tag in getattr(node.target, "tags", ())], "view": bool(aliases) and not writes(node), "writes": writes(node)}
 
 

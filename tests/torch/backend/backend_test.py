@@ -178,6 +178,15 @@ class Exchange(Case):
             torch.testing.assert_close(one, other)
         self.assertFalse(torch.equal(results[0][0], results[0][1]))
 
+    def test_cudnns_sampler_is_described_as_that_of_all_devices(self):
+        graph, ops = torch.fx.Graph(), torch.ops.aten
+        node = graph.call_function(ops.cudnn_grid_sampler.default, (graph.placeholder("x"), graph.placeholder("grid")))
+        node.meta["val"] = torch.randn(1, 2, 3, 3)
+        found = dynamo.graphs.node_json(node, {})
+        self.assertEqual((found["op"], list(found["args"][2:])), ("aten.grid_sampler_2d.default", [0, 0, True]))
+        name = dynamo.graphs.function_of(found["op"])
+        self.assertEqual(len(name._schema.arguments), len(found["args"]))
+
     def test_a_view_of_what_lies_otherwise_in_memory(self):
         """A region's input with gaps is copied, so what is computed from it is contiguous, where the graph's is not."""
         ops = torch.ops.aten
