@@ -1,6 +1,7 @@
 #include "generator/ops/library_call.h"
 
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 
 namespace warpwright::ops::library {
 namespace {
