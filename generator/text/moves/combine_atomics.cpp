@@ -11,6 +11,7 @@
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/atomics.h"
+#include "generator/text/source/combine.h"
 #include "generator/text/source/effects.h"
 
 #include <clang/AST/Attr.h>
