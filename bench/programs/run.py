@@ -15,6 +15,7 @@ are done; --for ends a run in time. The table at the end (also OUT/table.md) cou
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import json
 import os
 import random
@@ -77,14 +78,13 @@ class Bench:
         self.lines = table.read(self.path)
         if not os.path.isdir(self.source):
             os.makedirs(self.work, exist_ok=True)
-            copy = os.path.join(tempfile.mkdtemp(dir=self.work), "src")
-            shutil.copytree(os.path.join(options.hecbench, "src"), copy, symlinks=True,
-                            ignore=lambda folder, names: [name for name in names if folder.endswith("/src")
-                                                          and name[0] > "m" and name != "include"])
-            try:
-                os.rename(copy, self.source)
-            except OSError:  # another run was first
-                shutil.rmtree(copy)
+            with tempfile.TemporaryDirectory(dir=self.work) as folder:
+                copy = os.path.join(folder, "src")
+                shutil.copytree(os.path.join(options.hecbench, "src"), copy, symlinks=True,
+                                ignore=lambda folder, names: [name for name in names if folder.endswith("/src")
+                                                              and name[0] > "m" and name != "include"])
+                with contextlib.suppress(OSError):  # another run was first
+                    os.rename(copy, self.source)
 
     def left(self):
         return self.end - time.monotonic()

@@ -20,7 +20,7 @@ inline void check(cudaError_t error, const char *what) {
   std::exit(1);
 }
 
-/// Floats on the device. They are small whole numbers, so that sums do not depend on their order.
+/// Floats on the device. They are small whole numbers, so that sums below 2^24 are exact.
 class Buffer {
 public:
   explicit Buffer(std::size_t count) : start_(count) {

@@ -1,10 +1,11 @@
 """The queue of searches: jobs of regions in the store, with profiles of the regions' inputs, and budgets."""
 
 import math
+import operator
 
 import torch
 
-from . import core
+from . import core, graphs
 
 UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 
@@ -41,6 +42,25 @@ def profile_of(value):
     wide = value.detach().float()
     found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
     return found if all(map(math.isfinite, found.values())) else None
+
+
+class Profiled(torch.fx.Interpreter):
+    """Runs a graph's operators one by one, without the copies into its inputs, and takes profiles of `names` into
+    `found`. Raises RuntimeError for other operators that write."""
+
+    def __init__(self, gm, names, found):
+        super().__init__(gm)
+        self.names, self.found = names, found
+
+    def run_node(self, node):
+        if node.target is torch.ops.aten.copy_.default:
+            return self.env[node.args[0]]
+        if node.target is not operator.getitem and graphs.writes(node):
+            raise RuntimeError(f"{node.target} writes")
+        result = super().run_node(node)
+        if node.name in self.names:
+            self.found.setdefault(node.name, profile_of(result))
+        return result
 
 
 def seconds_of(budget):

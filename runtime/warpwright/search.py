@@ -71,29 +71,10 @@ class Captured:
             devices = [self.device] if self.device.type == "cuda" else []
             try:
                 with torch.no_grad(), torch.random.fork_rng(devices):
-                    Profiled(self.gm, borders, found).run(*values.values())
+                    jobs.Profiled(self.gm, borders, found).run(*values.values())
             except Exception as error:
                 warnings.warn(f"warpwright: {len(borders - set(found))} values inside a graph are not known: {error}", RuntimeWarning, stacklevel=2)
         return found
-
-
-class Profiled(torch.fx.Interpreter):
-    """Runs a graph's operators one by one, without the copies into its inputs, and takes profiles of `names` into
-    `found`. Raises RuntimeError for other operators that write."""
-
-    def __init__(self, gm, names, found):
-        super().__init__(gm)
-        self.names, self.found = names, found
-
-    def run_node(self, node):
-        if node.target is torch.ops.aten.copy_.default:
-            return self.env[node.args[0]]
-        if node.target is not operator.getitem and dynamo.graphs.writes(node):
-            raise RuntimeError(f"{node.target} writes")
-        result = super().run_node(node)
-        if node.name in self.names:
-            self.found.setdefault(node.name, jobs.profile_of(result))
-        return result
 
 
 class FirstCall(dynamo.Session):

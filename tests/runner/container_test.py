@@ -25,7 +25,7 @@ import documented  # noqa: E402
 BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 PATIENCE_S = 180
 PROGRAMS = ("sh", "cat", "find", "getconf", "gzip", "head", "mkdir", "mv", "rm", "sha256sum", "sleep", "tar", "touch", "uname")
-# Of glibc; programs that were built for an older one name them, even if they are empty today.
+# Libraries of glibc. Current ones are empty, but programs built for an older glibc still ask for them.
 LIBRARIES = ("libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libresolv.so.2")
 IMAGE = "warpwright-test"
 RUNNER = f"docker://{IMAGE}?program=podman&gpus=none&cpu=yes"
