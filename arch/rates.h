@@ -28,6 +28,11 @@ struct AttentionRates {
   double step_keys = 16;      ///< cost of a step besides its keys, in keys
   double score_elements = 64; ///< cost of a score, in elements of a head
   double start_us = 2;        ///< first loads and last stores of a block
+  // With wgmma, of a multiprocessor: operations a microsecond, and microseconds.
+  double wgmma_flops = 7.6e6;
+  double weigh_us = 2.4e-5;               ///< of a score until it is a weight
+  double changed_scores = 4.4;            ///< factor of weigh_us with a cap or a mask
+  double stage_us = 0.21, item_us = 2.2;  ///< of a tile of keys, and of a tile of queries, besides
   double library_start_us = 4;
   /// Share of the tensor cores' peak with heads of up to small_head elements and above; factor with a mask.
   double library_small = 0.45, library_large = 0.75, library_masked = 0.6;

@@ -28,7 +28,12 @@ def attention(name, batch, heads, shared, queries, keys, size, causal=False, mas
     else:
         expression = (f"F.scaled_dot_product_attention(q, k, v, is_causal={causal}, scale={scale}, enable_gqa={times > 1}"
                       + (", attn_mask=mask" if mask else "") + ")")
-    return case(name, expression, "y", leaves, nodes)
+    result = case(name, expression, "y", leaves, nodes)
+    if not cap:
+        backends = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}
+        result["others"] = {name: expression.replace("F.scaled_dot_product_attention(", f'attend("{backend}", ')
+                            for name, backend in backends.items()}
+    return result
 
 
 CASES = [
@@ -53,4 +58,9 @@ CASES = [
     attention("prefill_1x20x20_1500x64", 1, 20, 20, 1500, 1500, 64),
     attention("prefill_1x16x16_4096x128", 1, 16, 16, 4096, 4096, 128),
     attention("prefill_8x16x16_1370x64", 8, 16, 16, 1370, 1370, 64),
+    attention("prefill_2x32x32_2048x96", 2, 32, 32, 2048, 2048, 96),
+    attention("prefill_1x16x16_8192x64_causal", 1, 16, 16, 8192, 8192, 64, causal=True),
+    attention("prefill_1x8x4_4096x256_causal", 1, 8, 4, 4096, 4096, 256, causal=True),
+    attention("prefill_1x4x1_16384x128_causal", 1, 4, 1, 16384, 16384, 128, causal=True),
+    attention("prefill_2x32x8_1024x128_cap", 2, 32, 8, 1024, 1024, 128, mask=(1, 1, 1024, 1024), cap=30.0),
 ]

@@ -23,6 +23,7 @@ import time
 
 import torch
 import torch.nn.functional as F  # noqa: F401  (cases name it)
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "matmul")]
@@ -160,6 +161,24 @@ def tensors_of(entry):
     return tensors
 
 
+def attend(backend, *operands, **options):
+    """scaled_dot_product_attention by one of its backends; for cases to name."""
+    with sdpa_kernel(getattr(SDPBackend, backend)):
+        return F.scaled_dot_product_attention(*operands, **options)
+
+
+def measure_others(entry, tensors, samples):
+    """Median microseconds of the case's other expressions, by name; None where torch refuses one."""
+    times = {}
+    for name, expression in entry.get("others", {}).items():
+        call = eval("lambda " + ", ".join(tensors) + ": " + expression)  # noqa: S307  (our own case file)
+        try:
+            times[name] = microseconds(lambda: call(**tensors), samples)
+        except RuntimeError:
+            times[name] = None
+    return times
+
+
 def measure(entry, plan, compiled, arguments, deadline):
     tensors = tensors_of(entry)
     call = eval("lambda " + ", ".join(tensors) + ": " + entry["torch"])  # noqa: S307  (our own case file)
@@ -173,6 +192,7 @@ def measure(entry, plan, compiled, arguments, deadline):
                             else float((result - eager).abs().max() / eager.abs().max()))
     record = {"name": entry["name"], "eager_error": error(eager) if exact is not None else None}
     record["eager_us"] = microseconds(reference, arguments.samples)
+    record["others_us"] = measure_others(entry, tensors, arguments.samples)
     if any(text in entry["name"] for text in arguments.compile):
         try:
             function = torch.compile(call)
@@ -239,6 +259,7 @@ def main():
         timed = sorted((row for row in record["configurations"] if "us" in row), key=lambda row: row["us"])
         print(f"{record['name']}: eager {record['eager_us']:.1f} us"
               + (f", compile {record['compile_us']:.1f}" if "compile_us" in record else "")
+              + "".join(f", {name} {us:.1f}" for name, us in record["others_us"].items() if us)
               + f", error {record['eager_error']}", flush=True)
         shown = timed[:3] + [next(row for row in timed if row["configuration"].get("math") == math) for math in
                              sorted({row["configuration"].get("math") for row in timed} - {None})]

@@ -1,4 +1,4 @@
-// Products of 16-bit or TF32 matrices on wgmma, with sums in FP32 over all of k. One thread copies
+// Products of 16-bit or TF32 matrices on wgmma, with sums in FP32 over all of k. Behind tensor_copies.cuh. One thread copies
 // tiles of both operands into a ring of stages by tensor maps; two groups of four warps multiply,
 // either one tile together or a tile each.
 //
@@ -10,34 +10,10 @@
 
 namespace warpwright_half {
 
-struct alignas(64) Map { // a CUtensorMap
-  unsigned char bytes[128];
-};
+using namespace warpwright_tensor;
 
 constexpr int kGroups = 2;  // of four warps that multiply
 constexpr int kThreads = (kGroups + 1) * 128;
-
-__device__ __forceinline__ unsigned shared_address(const void *pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-__device__ __forceinline__ void wait(unsigned barrier, int parity) {
-  asm volatile("{\n.reg .pred done;\n"
-               "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
-               "r"(parity)
-               : "memory");
-}
-
-// Copies a box of four dimensions.
-__device__ __forceinline__ void copy(unsigned target, const Map &map, int fast, int slow, int inner, int outer,
-                                     unsigned barrier) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(target),
-               "l"(reinterpret_cast<unsigned long long>(&map)), "r"(fast), "r"(slow), "r"(inner), "r"(outer),
-               "r"(barrier)
-               : "memory");
-}
 
 // Copies channels of a tap, for as many positions of the window as the map says, from the position at (w, h, d) of image
 // n on.
@@ -98,13 +74,9 @@ template <bool kAlongK> struct Panel {
     }
   }
 
-  // The descriptor by which wgmma reads a quarter of the stage's steps of k (PTX ISA, "matrix descriptor"): the bytes
-  // between chunks of rows and between groups of eight 128-byte rows, in units of 16, and the 128-byte swizzle.
+  // Of a quarter of the stage's steps of k.
   static __device__ __forceinline__ unsigned long long descriptor(unsigned panel, int quarter) {
-    constexpr unsigned long long kBetweenChunks = kAlongK ? 1 : kChunkBytes / 16;
-    constexpr unsigned long long kLayout = kBetweenChunks << 16 | 64ull << 32 | 1ull << 62;
-    const unsigned address = panel + quarter * (kAlongK ? 32 : 2048);
-    return (static_cast<unsigned long long>(address & 0x3ffff) >> 4) | kLayout;
+    return warpwright_tensor::descriptor(panel + quarter * (kAlongK ? 32 : 2048), kAlongK ? 16 : kChunkBytes);
   }
   // Address of the rows from `row` on, a multiple of 64.
   static __device__ __forceinline__ unsigned rows_from(unsigned panel, int row) { return panel + row * 128; }
@@ -198,8 +170,7 @@ template <class C> struct Product {
         const unsigned target = base + stage * kStageBytes, barrier = full + stage * 8;
         [[maybe_unused]] const int k = (here.first_chunk + chunk) * C::kStepK;
         wait(empty + stage * 8, parity);
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kStageBytes)
-                     : "memory");
+        expect(barrier, kStageBytes);
         if constexpr (C::kWindow > 0) {
           const int tap = (here.first_chunk + chunk) / C::kTapChunks,
                     channel = (here.first_chunk + chunk) % C::kTapChunks * C::kStepK;
@@ -218,11 +189,6 @@ template <class C> struct Product {
         }
       }
     }
-  }
-
-  static __device__ __forceinline__ void release(unsigned barrier) {
-    if (threadIdx.x % 32 == 0)
-      asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
   }
 
   // Groups with tiles of their own multiply in turns: whoever waits for a stage may be at most one phase of its barrier

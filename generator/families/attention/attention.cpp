@@ -1,5 +1,5 @@
 // Attention of 16-bit operands in one kernel: softmax(mask(cap(scale * q k^T))) v, with scores in
-// registers.
+// registers. Long prompts multiply by wgmma where the device has it (attention_wgmma.h).
 //
 // Heads that share keys are rows of one group, so that keys are read once for all of them. The mask is
 // any value of the graph, computed where a score needs it. Keys that no row of a tile sees are not
@@ -11,13 +11,16 @@
 #include "arch/generations.h"
 #include "generator/elements/window_text.h"
 #include "generator/families/attention/attention_problem.h"
+#include "generator/families/attention/attention_text.h"
+#include "generator/families/attention/attention_wgmma.h"
 #include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/scalar_ops.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <iterator>
+#include <map>
 
 namespace warpwright::families::attention {
 namespace {
@@ -38,22 +41,35 @@ bool claims(const ops::GraphIndex &graph, const model::Node &anchor) {
          ops::number_attribute(anchor, "scale", 1) > 0;
 }
 
+/// Configurations of both kernels, the best first.
+std::vector<Guess> guesses(const AttentionProblem &problem, const elements::DeviceFacts &device) {
+  std::vector<Guess> result = mma_guesses(problem, device);
+  std::ranges::move(wgmma_guesses(problem, device), std::back_inserter(result));
+  std::ranges::stable_sort(result, {}, &Guess::us);
+  return result;
+}
+
 std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph,
                                                     const elements::Region &region,
                                                     const elements::DeviceFacts &device) {
-  const auto problem = attention_problem(graph, region);
-  auto result =
-      problem ? attention_configurations(*problem, device) : std::vector<elements::Configuration>{};
+  constexpr std::size_t kMost = 24;
+  constexpr int kAlike =
+      2; // of the same tiles, with other numbers of stages or parts, or without turns
+  std::vector<elements::Configuration> result;
+  std::map<elements::Configuration, int> listed;
+  if (const auto problem = attention_problem(graph, region))
+    for (const Guess &guess : guesses(*problem, device)) {
+      elements::Configuration tiles = guess.configuration;
+      tiles.erase("stages");
+      tiles.erase("parts");
+      tiles.erase("turns");
+      if (result.size() < kMost && listed[tiles]++ < kAlike)
+        result.push_back(guess.configuration);
+    }
   if (result.empty())
     result.emplace_back(); // lower() tells the error
   return result;
 }
-
-constexpr const char *kDevice = "\n"
-#include "generator/device/half_mma.cuh.inc"
-                                "\n"
-#include "generator/device/attention.cuh.inc"
-    ;
 
 constexpr std::string_view kKernel = R"cuda(
 struct @PREFIX@_sizes {
@@ -98,22 +114,12 @@ extern "C" __global__ void __launch_bounds__(@JOIN_THREADS@) @PREFIX@_join(@PARA
 @STORE@}
 )cuda";
 
-/// Texts of one problem's kernels.
-class AttentionText {
+/// Texts of the addresses of rows.
+class AddressText {
 public:
-  AttentionText(const ops::GraphIndex &graph, const elements::Region &region,
-                const AttentionProblem &problem)
-      : graph_(graph), region_(region), problem_(problem), writer_(graph, region) {
-    writer_.bound("batch", problem.batches());
-    writer_.bound("query", problem.queries);
-    writer_.bound("head", problem.heads);
-    writer_.bound("key", problem.keys);
-    writer_.bound("pair", elements::ceil_divide(problem.keys, 2));
-    writer_.bound("column", problem.width);
-    writer_.bound("column_group", problem.width / kWide);
-  }
-
-  elements::ElementWriter &writer() { return writer_; }
+  AddressText(const ops::GraphIndex &graph, const elements::Region &region,
+              const AttentionProblem &problem)
+      : graph_(graph), region_(region), problem_(problem) {}
 
   /// Declares the addresses of the first rows.
   std::string bases() const {
@@ -137,6 +143,7 @@ public:
     return "row < " + limit + " ? " + first + " : " +
            place_text(name + "_second", "(row - " + limit + ")", *parts.second);
   }
+
   /// Address of the place where a row is stored.
   static std::string kept_text(const std::string &name, const Parts &parts) {
     return parts.kept ? place_text(name + "_kept", "row", *parts.kept)
@@ -151,6 +158,7 @@ public:
                        " *__restrict__ kept_" + buffer_name(buffer));
     return result;
   }
+
   std::vector<std::string> kept_buffers() const {
     std::vector<std::string> result;
     for (const Parts *parts : {&problem_.k, &problem_.v})
@@ -168,83 +176,11 @@ public:
            " * " + std::to_string(problem_.q.head) + "ll";
   }
 
-  std::string window() const {
-    const std::string keys = std::to_string(problem_.keys);
-    if (!problem_.causal)
-      return "0, " + keys;
-    const std::string query = "row / " + std::to_string(problem_.heads);
-    return "0, " + query + " < " + keys + " ? " + query + " + 1 : " + keys;
-  }
-
-  /// True if scores are scaled where they are changed, and not by the softmax.
-  bool changes_scores() const { return problem_.softcap != 0 || !problem_.mask.empty(); }
-
-  std::string score() {
-    if (!changes_scores())
-      return {};
-    std::string text;
-    for (const char *one : {"values[0]", "values[1]"})
-      text += problem_.softcap == 0
-                  ? "        " + std::string(one) + " *= " + number(problem_.scale) + ";\n"
-                  : "        " + std::string(one) + " = " + number(problem_.softcap) +
-                        " * warpwright_attention::tanh_of(" + one + " * " +
-                        number(problem_.scale / problem_.softcap) + ");\n";
-    if (problem_.mask.empty())
-      return text;
-    text += place();
-    const bool is_even = problem_.keys % 2 == 0;
-    if (is_even) {
-      text += "        if (pair < " + std::to_string(problem_.keys / 2) + ") {\n";
-      const std::vector<elements::Index> lanes{score_index("(2 * pair)"),
-                                               score_index("(2 * pair + 1)")};
-      const auto values = writer_.load(problem_.mask, lanes, text);
-      return text + changed("values[0]", values[0]) + changed("values[1]", values[1]) +
-             "        }\n";
-    }
-    for (const std::string lane : {"0", "1"}) {
-      text += "        if (const int key = 2 * pair + " + lane + "; key < " +
-              std::to_string(problem_.keys) + ") {\n";
-      const std::string value = writer_.load(problem_.mask, score_index("key"), text);
-      text += changed("values[" + lane + "]", value) + "        }\n";
-    }
-    return text;
-  }
-
-  std::string store() {
-    std::string text = place();
-    const int wide = writer_.store_width() >= kWide ? kWide : 1;
-    if (wide == kWide)
-      text += "    const int column_group = column / 4;\n";
-    std::vector<elements::Index> lanes;
-    std::vector<std::string> values;
-    for (int i = 0; i < kWide; ++i) {
-      const std::string column = wide == kWide ? "(4 * column_group + " + std::to_string(i) + ")"
-                                               : "(column + " + std::to_string(i) + ")";
-      lanes.push_back(result_index(column));
-      values.push_back("values[" + std::to_string(i) + "]");
-    }
-    if (wide == kWide)
-      return text + writer_.store(lanes, values);
-    for (int i = 0; i < kWide; ++i)
-      text += "    {\n" + writer_.store(lanes[i], values[i]) + "    }\n";
-    return text;
-  }
-
-  static std::string number(double value) { return ops::literal(value, model::Dtype::Float32); }
-
 private:
-  static std::string changed(const std::string &score, const std::string &lane, bool is_bool) {
-    return is_bool ? "        if (!" + lane + ")\n          " + score +
-                         " = warpwright_attention::hidden();\n"
-                   : "        " + score + " += (float)" + lane + ";\n";
-  }
-  std::string changed(const std::string &score, const std::string &lane) const {
-    return changed(score, lane, graph_.node(problem_.mask).type().dtype == model::Dtype::Bool);
-  }
-
   static std::string place_text(const std::string &name, const std::string &row, const Rows &rows) {
     return "base_" + name + " + " + row + " * " + std::to_string(rows.row) + "ll";
   }
+
   /// Letter by which the parameter of a kept `cat` ends.
   std::string buffer_name(const std::string &buffer) const {
     return buffer == (problem_.k.kept ? problem_.k.kept->buffer : "") ? "k" : "v";
@@ -263,49 +199,17 @@ private:
            ";\n";
   }
 
-  /// Declares query and head of a row.
-  std::string place() const {
-    const std::string heads = std::to_string(problem_.heads);
-    return "    [[maybe_unused]] const int query = row / " + heads + ", head = row % " + heads +
-           ";\n";
-  }
-
-  /// Index of the dimensions before rows, with the heads of queries.
-  elements::Index lead() const {
-    elements::Index index = elements::unflatten("batch", problem_.batch);
-    if (problem_.heads > 1)
-      index.back() = "(" + index.back() + " * " + std::to_string(problem_.heads) + " + head)";
-    return index;
-  }
-  elements::Index result_index(const std::string &column) const {
-    elements::Index index = lead();
-    index.push_back("query");
-    index.push_back(column);
-    return index;
-  }
-  /// Index of the mask, which broadcasts to the scores.
-  elements::Index score_index(const std::string &key) const {
-    elements::Index all = lead();
-    all.push_back("query");
-    all.push_back(key);
-    const model::Shape &shape = graph_.node(problem_.mask).type().shape;
-    elements::Index index(all.end() - std::ssize(shape), all.end());
-    for (std::size_t i = 0; i < shape.size(); ++i)
-      if (shape[i] == 1)
-        index[i] = "0";
-    return index;
-  }
-
   const ops::GraphIndex &graph_;
   const elements::Region &region_;
   const AttentionProblem &problem_;
-  elements::ElementWriter writer_;
 };
 
 Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::Region &region,
                                  const elements::Configuration &configuration,
                                  const elements::DeviceFacts &device, const std::string &prefix) {
   const AttentionProblem problem = TRY(attention_problem(graph, region));
+  if (is_wgmma(configuration))
+    return lower_wgmma(graph, region, problem, configuration, device, prefix);
   const Tiles tiles = TRY(tiles_of(configuration, problem, device));
   if (device.inline_ptx && device.tensor_cores == arch::TensorCores::None)
     return fail("attention multiplies 16-bit tiles on tensor cores, which this device lacks");
@@ -315,16 +219,17 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
            (problem.v.kept && output == problem.v.kept->buffer);
   });
   AttentionText text(graph, own, problem);
+  const AddressText addresses(graph, own, problem);
   const std::int64_t rows = problem.rows(), batches = problem.batches();
   const std::int64_t row_tiles = elements::ceil_divide(rows, tiles.rows());
   const std::string partial = prefix + "_partial", sums = prefix + "_sums";
   const bool has_parts = tiles.parts > 1;
-  const double factor = (text.changes_scores() ? 1.0 : problem.scale) * std::numbers::log2e;
   const std::string score = text.score(), store = text.store();
   const std::string place = "((batch * " + std::to_string(tiles.parts) + " + part) * " +
                             std::to_string(rows) + "ll + row) * ";
 
-  std::vector<std::string> parameters = text.kept_parameters(), buffers = text.kept_buffers();
+  std::vector<std::string> parameters = addresses.kept_parameters(),
+                           buffers = addresses.kept_buffers();
   if (has_parts) {
     parameters.insert(parameters.end(),
                       {"float *__restrict__ partial", "float *__restrict__ sums"});
@@ -345,16 +250,16 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
                                           {"kKeepsKeys", problem.k.kept.has_value()},
                                           {"kKeepsValues", problem.v.kept.has_value()}})},
       {"BFLOAT16", problem.bfloat16 ? "true" : "false"},
-      {"FACTOR", AttentionText::number(factor)},
+      {"FACTOR", text.factor()},
       {"THREADS", std::to_string(tiles.threads())},
       {"TILES", std::to_string(row_tiles)},
       {"PARTS", std::to_string(tiles.parts)},
-      {"BASES", text.bases()},
-      {"QUERY_PLACE", text.query_place()},
-      {"KEY", AttentionText::row_text("k", problem.k)},
-      {"VALUE", AttentionText::row_text("v", problem.v)},
-      {"KEEP_KEY", AttentionText::kept_text("k", problem.k)},
-      {"KEEP_VALUE", AttentionText::kept_text("v", problem.v)},
+      {"BASES", addresses.bases()},
+      {"QUERY_PLACE", addresses.query_place()},
+      {"KEY", AddressText::row_text("k", problem.k)},
+      {"VALUE", AddressText::row_text("v", problem.v)},
+      {"KEEP_KEY", AddressText::kept_text("k", problem.k)},
+      {"KEEP_VALUE", AddressText::kept_text("v", problem.v)},
       {"WINDOW", text.window()},
       {"SCORE", score},
       {"STORE", has_parts ? std::string() : store},
@@ -368,7 +273,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
                              : std::string()},
       {"PARAMETERS", elements::parameters_with(text.writer(), parameters)}};
   elements::Lowering lowering;
-  lowering.source = std::string(kDevice) + elements::fill_places(kKernel, places);
+  lowering.source = kAttentionDevice + elements::fill_places(kKernel, places);
   lowering.steps.push_back(
       elements::launch_of(prefix + "_attend", row_tiles * tiles.parts * batches, tiles.threads(),
                           elements::arguments_with(text.writer(), buffers), tiles.shared(problem)));
@@ -404,7 +309,10 @@ Result<AttentionProblem> problem_alone(const ops::GraphIndex &graph, const model
 double estimate(const ops::GraphIndex &graph, const model::Node &anchor,
                 const elements::DeviceFacts &device) {
   const auto problem = problem_alone(graph, anchor);
-  return problem ? attention_estimate(*problem, device) : INFINITY;
+  if (!problem)
+    return INFINITY;
+  const std::vector<Guess> found = guesses(*problem, device);
+  return found.empty() ? INFINITY : found.front().us;
 }
 
 double library_estimate(const ops::GraphIndex &graph, const model::Node &anchor,

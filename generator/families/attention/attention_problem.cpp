@@ -198,12 +198,10 @@ double microseconds(const AttentionProblem &problem, const Tiles &tiles,
          std::max(waves * at_once * std::max(multiply_us, copy_us), memory_us) + join_us;
 }
 
-struct Guess {
-  double us = 0;
-  elements::Configuration configuration;
-};
+} // namespace
 
-std::vector<Guess> guesses(const AttentionProblem &problem, const elements::DeviceFacts &device) {
+std::vector<Guess> mma_guesses(const AttentionProblem &problem,
+                               const elements::DeviceFacts &device) {
   std::vector<Guess> result;
   const auto add = [&](int row_warps, int row_tiles, int key_warps, int warp_keys, int stages,
                        int parts) {
@@ -236,29 +234,6 @@ std::vector<Guess> guesses(const AttentionProblem &problem, const elements::Devi
           }
   std::ranges::stable_sort(result, {}, &Guess::us);
   return result;
-}
-
-} // namespace
-
-std::vector<elements::Configuration> attention_configurations(const AttentionProblem &problem,
-                                                              const elements::DeviceFacts &device) {
-  constexpr std::size_t kMost = 24;
-  constexpr int kAlike = 2; // of the same tiles, with other numbers of stages or parts
-  std::vector<elements::Configuration> result;
-  std::map<elements::Configuration, int> listed;
-  for (const Guess &guess : guesses(problem, device)) {
-    elements::Configuration tiles = guess.configuration;
-    tiles.erase("stages");
-    tiles.erase("parts");
-    if (result.size() < kMost && listed[tiles]++ < kAlike)
-      result.push_back(guess.configuration);
-  }
-  return result;
-}
-
-double attention_estimate(const AttentionProblem &problem, const elements::DeviceFacts &device) {
-  const std::vector<Guess> found = guesses(problem, device);
-  return found.empty() ? INFINITY : found.front().us;
 }
 
 double attention_of_library(const AttentionProblem &problem, const elements::DeviceFacts &device) {

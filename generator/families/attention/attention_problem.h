@@ -47,12 +47,15 @@ std::vector<std::string> cats_of(const ops::GraphIndex &graph, const model::Node
 Result<AttentionProblem> attention_problem(const ops::GraphIndex &graph,
                                            const elements::Region &region);
 
-/// Configurations by an estimate of their time, the best first.
-std::vector<elements::Configuration> attention_configurations(const AttentionProblem &problem,
-                                                              const elements::DeviceFacts &device);
+/// A configuration, and an estimate of its time in microseconds.
+struct Guess {
+  double us = 0;
+  elements::Configuration configuration;
+};
 
-/// Returns about the microseconds of the first of them.
-double attention_estimate(const AttentionProblem &problem, const elements::DeviceFacts &device);
+/// Configurations of device/attention.cuh, the best first.
+std::vector<Guess> mma_guesses(const AttentionProblem &problem,
+                               const elements::DeviceFacts &device);
 
 /// Returns about the microseconds of PyTorch's attention; infinity where it has none.
 double attention_of_library(const AttentionProblem &problem, const elements::DeviceFacts &device);

@@ -3,6 +3,7 @@
 
 #include "arch/generations.h"
 #include "generator/elements/memory_view.h"
+#include "generator/elements/tensor_map.h"
 #include "generator/elements/window_text.h"
 #include "generator/families/matmul/matmul_guess.h"
 #include "generator/families/matmul/matmul_text.h"
@@ -175,7 +176,7 @@ Result<model::BufferArgument> filter_map(const ops::GraphIndex &index,
                                          const elements::Region &region,
                                          const WindowOperand &window, std::int64_t outputs) {
   const elements::MemoryView view = TRY(channels_last_view(index, region, window.filter));
-  const auto taps = merged(Shape(view.shape.begin() + 2, view.shape.end()),
+  const auto taps = elements::merged(Shape(view.shape.begin() + 2, view.shape.end()),
                            Shape(view.strides.begin() + 2, view.strides.end()));
   if (!taps)
     return fail("the taps of " + window.filter + " are not evenly spaced in memory");

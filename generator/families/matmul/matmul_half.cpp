@@ -4,9 +4,10 @@
 // want multiples of 16 bytes between rows. `swapped` exchanges the operands, so that a left operand of few rows fills
 // the instruction's columns and a right operand of many columns its 64 rows.
 #include "arch/generations.h"
+#include "generator/elements/tensor_map.h"
+#include "generator/elements/wgmma_text.h"
 #include "generator/families/matmul/implicit_gemm.h"
 #include "generator/families/matmul/matmul_text.h"
-#include "generator/families/matmul/wgmma_text.h"
 #include "generator/ops/scalar_ops.h"
 
 #include <algorithm>
@@ -15,9 +16,10 @@ namespace warpwright::families::matmul {
 namespace {
 
 constexpr int kStepK = 64, kGroups = 2, kThreads = 384;
-constexpr int kMapUnit = 8; ///< 16-bit elements in 16 bytes
 
 constexpr const char *kDevice = "\n"
+#include "generator/device/tensor_copies.cuh.inc"
+                                "\n"
 #include "generator/device/half_product.cuh.inc"
     ;
 
@@ -42,8 +44,8 @@ constexpr std::string_view kMultiply =
   @PREFIX@_body(blockIdx.x, gridDim.x, @NAMES@);
 }
 )cuda";
-constexpr std::string_view kMapParameter = "const __grid_constant__ warpwright_half::Map ",
-                           kMapReference = "const warpwright_half::Map &";
+constexpr std::string_view kMapParameter = "const __grid_constant__ warpwright_tensor::Map ",
+                           kMapReference = "const warpwright_tensor::Map &";
 
 std::vector<std::string> map_parameters(std::string_view type, bool twins) {
   std::vector<std::string> result;
@@ -53,76 +55,25 @@ std::vector<std::string> map_parameters(std::string_view type, bool twins) {
   return result;
 }
 
-/// An operand as the copy engine reads it, and the steps from batch to batch.
-struct Mapped {
-  model::BufferArgument argument;
-  std::int64_t inner = 1;                      ///< extent of the inner batch dimension
-  std::int64_t inner_step = 0, outer_step = 0; ///< 1, or 0: the same for all
-};
-
-/// Batch dimensions as two, each with one stride.
-struct Batches {
-  std::int64_t inner = 1, outer = 1, inner_stride = 0, outer_stride = 0;
-};
-
-std::optional<Batches> two_batches(const model::Shape &sizes, const model::Shape &strides) {
-  const auto part = [](const model::Shape &from, std::size_t first, std::size_t last) {
-    return model::Shape(from.begin() + first, from.begin() + last);
-  };
-  for (std::size_t at = 0; at <= sizes.size(); ++at) {
-    const auto outer = merged(part(sizes, 0, at), part(strides, 0, at));
-    const auto inner = merged(part(sizes, at, sizes.size()), part(strides, at, sizes.size()));
-    if (outer && inner)
-      return Batches{model::elements_of(part(sizes, at, sizes.size())),
-                     model::elements_of(part(sizes, 0, at)), *inner, *outer};
-  }
-  return std::nullopt;
-}
-
 /// @param rows of the matrix @param box_rows of a copy
-Result<Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand, std::int64_t rows,
-                      std::int64_t box_rows) {
+Result<elements::Mapped> mapped(const MatmulProblem &problem, const MatmulOperand &operand,
+                                std::int64_t rows, std::int64_t box_rows) {
   if (!operand.plain)
     return fail("an operand is computed");
   const PlainOperand &plain = *operand.plain;
   if (!ops::is_half(plain.dtype))
     return fail("an operand is of no 16-bit type");
-  const std::int64_t fast = operand.along_k ? plain.depth : plain.rows;
-  const std::int64_t lines = operand.along_k ? rows : problem.depth,
-                     line = operand.along_k ? problem.depth : rows;
-  const auto batches = two_batches(problem.batch, plain.batches);
-  if (!batches)
-    return fail("an operand's batches need more than two strides");
-  // A dimension of one element has any stride.
-  const std::int64_t any = elements::ceil_divide(line, kMapUnit) * kMapUnit;
-  const auto stride_of = [&](std::int64_t extent, std::int64_t stride) {
-    return extent == 1 || stride == 0 ? any : stride;
-  };
-  const auto extent_of = [](std::int64_t extent, std::int64_t stride) {
-    return stride == 0 ? std::int64_t{1} : extent;
-  };
-  const std::int64_t slow = operand.along_k ? plain.rows : plain.depth;
-  const std::vector<std::int64_t> strides = {stride_of(lines, slow),
-                                             stride_of(batches->inner, batches->inner_stride),
-                                             stride_of(batches->outer, batches->outer_stride)};
-  const bool is_even = std::ranges::all_of(
-      strides, [](std::int64_t stride) { return stride > 0 && stride % kMapUnit == 0; });
-  if ((fast != 1 && line > 1) || (slow == 0 && lines > 1) || !is_even ||
-      plain.offset % kMapUnit != 0)
-    return fail("an operand's rows do not begin at multiples of 16 bytes");
-  Mapped result{.argument = {{}, symbolic::Expression(plain.offset)},
-                .inner = batches->inner,
-                .inner_step = batches->inner_stride != 0,
-                .outer_step = batches->outer_stride != 0};
-  model::TensorMap map{.box = {kStepK, operand.along_k ? box_rows : kStepK, 1, 1},
-                       .swizzle_bytes = 128};
-  for (const std::int64_t extent : {line, lines, extent_of(batches->inner, batches->inner_stride),
-                                    extent_of(batches->outer, batches->outer_stride)})
-    map.extents.emplace_back(extent);
-  for (const std::int64_t stride : strides)
-    map.strides.emplace_back(stride);
-  result.argument.map = std::move(map);
-  return result;
+  const std::int64_t fast = operand.along_k ? plain.depth : plain.rows,
+                     slow = operand.along_k ? plain.rows : plain.depth;
+  const elements::Lines lines{.count = operand.along_k ? rows : problem.depth,
+                              .length = operand.along_k ? problem.depth : rows,
+                              .stride = slow,
+                              .offset = plain.offset,
+                              .batch = problem.batch,
+                              .batch_strides = plain.batches};
+  if (fast != 1 && lines.length > 1)
+    return fail("an operand's elements are not neighbors");
+  return elements::map_of_lines(lines, kStepK, operand.along_k ? box_rows : kStepK);
 }
 
 } // namespace
@@ -152,8 +103,8 @@ namespace {
 
 /// Both operands, and the second product's, as the copy engine reads them.
 struct Operands {
-  Mapped a, b;
-  std::optional<Mapped> twin;
+  elements::Mapped a, b;
+  std::optional<elements::Mapped> twin;
 };
 
 /// @param a, b operands in the order of the instruction @param tile_m, width rows of their tiles
@@ -161,8 +112,8 @@ Result<Operands> matrices(const elements::Region &region, const MatmulProblem &p
                           const MatmulOperand &a, const MatmulOperand &b, std::int64_t rows,
                           std::int64_t columns, int tile_m, int width) {
   const auto of_region = [&](const MatmulOperand &operand, std::int64_t extent,
-                             int box) -> Result<Mapped> {
-    Mapped map = TRY(mapped(problem, operand, extent, box));
+                             int box) -> Result<elements::Mapped> {
+    elements::Mapped map = TRY(mapped(problem, operand, extent, box));
     map.argument.buffer = region.inputs[static_cast<std::size_t>(operand.plain->input)];
     return map;
   };
@@ -241,7 +192,10 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
   const std::int64_t depth = problem.window ? chunks * step_k : problem.depth;
   SplitProduct product(text, prefix, splits);
   product.lowering.source +=
-      kDevice + wgmma_text(prefix + "_wgmma", tile_n, dtype, a.along_k, b.along_k) +
+      kDevice +
+      elements::wgmma_text(prefix + "_wgmma", tile_n, dtype,
+                           a.along_k ? elements::Left::AlongK : elements::Left::AlongRows,
+                           b.along_k) +
       elements::fill_places(
           kKernel, {{"PREFIX", prefix},
                     {"SIZES", elements::constants_text({{"kGroupM", group_m},

@@ -1,4 +1,5 @@
 // Shapes and operands of a matmul; see matmul_problem.h.
+#include "generator/elements/tensor_map.h"
 #include "generator/families/matmul/matmul_problem.h"
 
 #include "generator/elements/window_text.h"
@@ -176,7 +177,7 @@ MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &r
     Shape sizes(shape.begin(), shape.end() - 2), steps(strides.begin(), strides.end() - 2);
     sizes.push_back(shape[row_dim]);
     steps.push_back(strides[row_dim]);
-    const auto rows = merged(sizes, steps);
+    const auto rows = elements::merged(sizes, steps);
     if (!rows)
       return operand;
     plain.rows = *rows;
@@ -237,20 +238,6 @@ elements::Index operand_index(const Shape &shape, const Shape &batch, const Shap
 }
 
 } // namespace
-
-std::optional<std::int64_t> merged(const Shape &sizes, const Shape &strides) {
-  std::optional<std::int64_t> stride, expected;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d] == 1)
-      continue;
-    if (!stride)
-      stride = strides[d];
-    else if (strides[d] != *expected)
-      return std::nullopt;
-    expected = strides[d] * sizes[d];
-  }
-  return stride.value_or(0);
-}
 
 elements::Index MatmulProblem::a_index(const std::string &batch_text, const std::string &row,
                                        const std::string &k) const {

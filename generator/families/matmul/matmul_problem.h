@@ -70,9 +70,6 @@ struct MatmulProblem {
   model::Shape a_shape, b_shape; ///< of the operands
 };
 
-/// Common stride of several dimensions taken as one; nullopt if there is none.
-std::optional<std::int64_t> merged(const model::Shape &sizes, const model::Shape &strides);
-
 /// Fills in `epilogue_cost` and `epilogue_reads`.
 void describe_epilogue(const ops::GraphIndex &index, const elements::Region &region, MatmulProblem &problem);
 

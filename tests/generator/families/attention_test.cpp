@@ -169,3 +169,48 @@ TEST_CASE("what follows is computed where a row is stored") {
                                      g.input("gate", {4, 20, 32}, dtype)});
   check(g.graph({y}), {tiles(4, 1, 1, 32, 2, 1), tiles(2, 1, 2, 32, 2, 2)});
 }
+
+TEST_CASE("long prompts multiply by wgmma where the device has it") {
+  const elements::DeviceFacts hopper{arch::gpu_named("h200").value()},
+      ampere{arch::gpu_named("a100").value()};
+  struct Prompt {
+    Shape q;
+    std::int64_t keys, width;
+    bool causal, capped;
+  };
+  for (const Prompt &prompt : {Prompt{{2, 8, 1024, 128}, 1024, 128, true, false},
+                               {{16, 8, 700, 72}, 533, 40, false, true},
+                               {{16, 4, 500, 256}, 2048, 256, false, false}}) {
+    CAPTURE(prompt.q.back());
+    GraphBuilder g;
+    const Dtype dtype = Dtype::BFloat16;
+    const auto keys = [&](const std::string &name, std::int64_t size) {
+      return repeated(g, name, {prompt.q[0], prompt.keys, prompt.q[1] / 2, size}, 2, dtype);
+    };
+    const std::string y = attention(
+        g, {g.input("q", prompt.q, dtype), keys("k", prompt.q.back()), keys("v", prompt.width)},
+        prompt.causal, prompt.capped ? 20 : 0);
+    const model::Graph graph = g.graph({y});
+    const ops::GraphIndex index(graph);
+    const auto regions = planning::partition(index, {});
+    const auto found = std::ranges::find_if(
+        regions, [](const planning::PlannedRegion &one) { return one.region.anchor != ""; });
+    REQUIRE(found != regions.end());
+    const auto is_wgmma = [](const elements::Configuration &one) { return one.contains("groups"); };
+    const auto on = [&](const elements::DeviceFacts &device) {
+      return found->family->configurations(index, found->region, device);
+    };
+    CHECK(std::ranges::none_of(on(ampere), is_wgmma));
+    int compiled = 0;
+    for (const elements::Configuration &one : on(hopper)) {
+      if (!is_wgmma(one) || ++compiled > 2)
+        continue;
+      CAPTURE(describe(one));
+      const auto lowering = found->family->lower(index, found->region, one, hopper, "region");
+      REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
+      const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
+      CHECK_MESSAGE(errors.value_or("").empty(), *errors);
+    }
+    CHECK(compiled > 0);
+  }
+}
