@@ -26,7 +26,7 @@ struct AttentionRates {
   double busy_warps = 16, busy_bytes = 32e3; ///< of a multiprocessor, under way, for the full rate
   double cycles = 1500, flops = 3200;        ///< a microsecond; a multiprocessor's cycle
   double step_keys = 16;      ///< cost of a step besides its keys, in keys
-  double score_elements = 64; ///< cost of a score, in elements of a head
+  double score_elements = 128; ///< cost of a score, in elements of a head
   double start_us = 2;        ///< first loads and last stores of a block
   // With wgmma, of a multiprocessor: operations a microsecond, and microseconds.
   double wgmma_flops = 7.6e6;

@@ -58,6 +58,7 @@ CASES = [
     attention("prefill_1x20x20_1500x64", 1, 20, 20, 1500, 1500, 64),
     attention("prefill_1x16x16_4096x128", 1, 16, 16, 4096, 4096, 128),
     attention("prefill_8x16x16_1370x64", 8, 16, 16, 1370, 1370, 64),
+    attention("prefill_2x8x8_4096x40", 2, 8, 8, 4096, 4096, 40),
     attention("prefill_2x32x32_2048x96", 2, 32, 32, 2048, 2048, 96),
     attention("prefill_1x16x16_8192x64_causal", 1, 16, 16, 8192, 8192, 64, causal=True),
     attention("prefill_1x8x4_4096x256_causal", 1, 8, 4, 4096, 4096, 256, causal=True),

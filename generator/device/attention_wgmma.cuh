@@ -12,7 +12,7 @@ namespace warpwright_attention {
 using namespace warpwright_tensor;
 
 // @tparam C kDepth, kWidth: head size of queries and keys, and of values, multiples of 8; kQueries, kLength: queries and
-//   keys; kHeads: of queries that share keys; kBatches: of keys; kGroups: of four warps; kTurns; kKeys: of a stage; kStages;
+//   keys; kHeads: of queries that share keys; kBatches: of keys; kGroups: of four warps; kRegisters, kLoadRegisters: of a thread that multiplies, and that loads; kTurns; kKeys: of a stage; kStages;
 //   kSection: heads of queries whose tiles are taken together; kBFloat16; kInnerQ, kInnerKeys, kInnerValues: extents of the
 //   inner batch dimension of each; kInnerStepQ, kOuterStepQ and so on: 1, or 0 where the operand is the same along it;
 //   Scores, Values: wgmma with kKeys and kWidth columns; factor(): of a score, to the power of two whose exponent it is
@@ -92,11 +92,11 @@ template <class C> struct Flash {
     }
     __syncthreads();
     if (warp >= C::kGroups * 4) {
-      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(C::kGroups == 3 ? 32 : 24));
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(C::kLoadRegisters));
       if (threadIdx.x == C::kGroups * 128)
         load(base, barriers, map_q, map_k, map_v, window);
     } else {
-      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::kGroups == 3 ? 160 : 240));
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::kRegisters));
       attend(base, barriers, warp, window, score, store);
     }
   }

@@ -23,6 +23,9 @@ using model::Node;
 /// Rewrite with even odds of a gain for transposed convolutions without short sums.
 constexpr std::string_view kPhases = "conv-phases";
 
+/// Rewrite that makes convolutions of one tap products of 16-bit matrices, which need no layout of their own.
+constexpr std::string_view kPointwise = "conv-pointwise";
+
 /// Number of convolutions from which a graph counts as a network,
 /// whose layers are fastest by a mix of families and library.
 constexpr std::ptrdiff_t kNetwork = 4;
@@ -30,15 +33,20 @@ constexpr std::ptrdiff_t kNetwork = 4;
 /// Number of operations from which the library's channels-last kernels may gain more than the layout conversions cost.
 constexpr double kLarge = 5e10;
 
+/// Ratio of estimates from which the library is the first guess. Below it a family is, and the start "library" tells which
+/// is faster.
+constexpr double kClearly = 1.5;
+
 /// The family with the lowest estimate that is a first guess. One that works channels-last is it where no other multiplies
 /// on the tensor cores of the dtype; else layouts decide (planning/convolution_choice.h).
 const elements::Family *guessed_family(const ops::GraphIndex &graph, const Node &node,
                                        const elements::DeviceFacts &facts) {
   if (ops::is_half(node.type().dtype))
     return planning::quickest_family(graph, node, facts).family;
-  return planning::quickest_family(graph, node, facts, [](const elements::Family &family) {
-           return !family.channels_last;
-         }).family;
+  return planning::quickest_family(
+             graph, node, facts,
+             [](const elements::Family &family) { return !family.channels_last; })
+      .family;
 }
 
 /// True if every float result is rounded to 16 bits, which hides the errors of approximate functions.
@@ -62,6 +70,13 @@ public:
     rewrites::Simplified simplified = rewrites::simplify(traced_);
     guess_ = {{std::move(simplified.graph), std::move(simplified.applied), {}}, "ours"};
     halves_ = gives_halves(traced);
+    if (multiplies_halves())
+      if (auto products = rewritten_everywhere(guess_, kPointwise);
+          products && std::ranges::find(products->graph.nodes, op::conv, &Node::op) ==
+                          products->graph.nodes.end()) {
+        guess_ = std::move(*products);
+        guess_.name = "ours";
+      }
     guess_.choices.fast_math = halves_ ? facts.fast_math : 0;
   }
 
@@ -69,7 +84,8 @@ public:
     const ops::GraphIndex index(guess_.graph);
     choose_for_anchors(index);
     const bool fallback = !(facts_.tf32 && (network() || flops_ > kLarge));
-    if (convolutions_ > 0 && !fallback) // most likely the fastest, and searches of large networks try few plans
+    if (convolutions_ > 0 &&
+        !fallback) // most likely the fastest, and searches of large networks try few plans
       add_channels_last(false);
     if (facts_.tf32)
       if (auto mixed = planning::mixture(index, guess_.choices.anchors,
@@ -95,6 +111,11 @@ public:
 
 private:
   bool network() const { return convolutions_ >= kNetwork; }
+
+  /// True where the tensor cores read 16-bit operands from memory, in any order of rows and columns.
+  bool multiplies_halves() const {
+    return halves_ && facts_.tensor_cores == arch::TensorCores::Wgmma;
+  }
 
   /// Two 16-bit products in one launch (families/matmul/matmul_half.cpp).
   bool may_have_twin(const Node &node) const {
@@ -135,7 +156,8 @@ private:
         flops_ += ops::cost_of(index, node).flops;
       const elements::Family *family = guessed_family(index, node, facts_);
       if (family && family->library_estimate &&
-          family->library_estimate(index, node, facts_) < family->estimate(index, node, facts_)) {
+          kClearly * family->library_estimate(index, node, facts_) <
+              family->estimate(index, node, facts_)) {
         guess_.choices.anchors[node.name].family = elements::kLibraryFamily;
       } else if (family) {
         guess_.choices.anchors[node.name].family = family->name;
@@ -169,7 +191,7 @@ private:
       // Factors in the weights are for convolutions that lay out their weights anyway.
       const bool folds = rule.name == kConvolutionEpilogue;
       const bool is_choice = !rule.always && (!folds || has_channels_last_family()) &&
-                             (rule.name != kGated || (halves_ && facts_.tensor_cores == arch::TensorCores::Wgmma));
+                             (rule.name != kGated || multiplies_halves());
       auto changed = is_choice ? rewritten_everywhere(guess_, rule.name) : std::nullopt;
       if (!changed)
         continue;
@@ -184,8 +206,9 @@ private:
       }
       if (folds)
         changed->name = "folded"; // the library's start has the rule's name
-      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow || rule.name == kGated || folds ||
-                         (rule.name == kPhases && !short_sums_);
+      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow ||
+                         rule.name == kGated || folds || (rule.name == kPhases && !short_sums_) ||
+                         (rule.name == kPointwise && multiplies_halves());
       add(std::move(*changed), !start);
     }
   }
@@ -214,8 +237,8 @@ std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::strin
   }
   if (start.rewrites.size() == base.rewrites.size())
     return std::nullopt;
-  rewrites::Simplified again =
-      rewrites::simplify(start.graph, {{std::string(kAttention)}}); // kAttention would undo the rule
+  rewrites::Simplified again = rewrites::simplify(
+      start.graph, {{std::string(kAttention)}}); // kAttention would undo the rule
   start.graph = std::move(again.graph);
   start.rewrites.insert(start.rewrites.end(), again.applied.begin(), again.applied.end());
   return start;

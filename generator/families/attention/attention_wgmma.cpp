@@ -15,7 +15,9 @@ namespace {
 
 constexpr int kGroupRows = 64; ///< queries of four warps
 constexpr int kPanel = 64;     ///< 16-bit elements of a row of 128 bytes
-constexpr int kLeastStages = 2;
+constexpr int kLeastStages = 2, kLoadRegisters = 24;
+constexpr int kLeastGroups = 2, kMostGroups = 4; ///< of four warps
+constexpr int kRegisters[] = {240, 160, 112};    ///< of a thread, with two groups and more
 
 constexpr const char *kDevice = "\n"
 #include "generator/device/tensor_copies.cuh.inc"
@@ -47,6 +49,7 @@ struct Sizes {
 
   int rows() const { return groups * kGroupRows; }
   int threads() const { return (groups + 1) * 128; }
+  int registers() const { return kRegisters[groups - kLeastGroups]; }
 };
 
 std::int64_t panels(std::int64_t elements) { return elements::ceil_divide(elements, kPanel); }
@@ -67,9 +70,10 @@ int registers(const AttentionProblem &problem, const Sizes &sizes) {
 
 Result<Sizes> sizes_of(const elements::Configuration &configuration,
                        const AttentionProblem &problem, const elements::DeviceFacts &device) {
-  const auto settings = elements::settings_of(
-      configuration,
-      {{"groups", 2, 3}, {"keys", 16, 256}, {"stages", kLeastStages, 6}, {"turns", 0, 1}});
+  const auto settings = elements::settings_of(configuration, {{"groups", kLeastGroups, kMostGroups},
+                                                              {"keys", 16, 256},
+                                                              {"stages", kLeastStages, 6},
+                                                              {"turns", 0, 1}});
   if (!settings)
     return std::unexpected(settings.error());
   const Sizes sizes{settings->at("groups"), settings->at("keys"), settings->at("stages"),
@@ -81,7 +85,7 @@ Result<Sizes> sizes_of(const elements::Configuration &configuration,
   if (shared_bytes(problem, sizes) > device.shared_bytes_block)
     return fail("the tiles need " + std::to_string(shared_bytes(problem, sizes)) +
                 " bytes of shared memory");
-  if (registers(problem, sizes) > (sizes.groups == 3 ? 160 : 240))
+  if (registers(problem, sizes) > sizes.registers())
     return fail("the tiles need more registers than a thread has");
   return sizes;
 }
@@ -157,8 +161,8 @@ std::vector<Guess> wgmma_guesses(const AttentionProblem &problem,
   std::vector<Guess> result;
   if (problem.queries < kLeastQueries)
     return result;
-  for (const int groups : {2, 3})
-    for (const int keys : {48, 64, 80, 96, 112, 128, 160, 176, 192})
+  for (int groups = kLeastGroups; groups <= kMostGroups; ++groups)
+    for (const int keys : {32, 48, 64, 80, 96, 112, 128, 160, 176, 192})
       for (const int stages : {4, 3, 2}) {
         elements::Configuration one{
             {"groups", groups}, {"keys", keys}, {"stages", stages}, {"turns", 1}};
@@ -209,6 +213,8 @@ Result<elements::Lowering> lower_wgmma(const ops::GraphIndex &graph, const eleme
                                                         {"kHeads", problem.heads},
                                                         {"kBatches", problem.batches()},
                                                         {"kGroups", sizes.groups},
+                                                        {"kRegisters", sizes.registers()},
+                                                        {"kLoadRegisters", kLoadRegisters},
                                                         {"kKeys", sizes.keys},
                                                         {"kStages", sizes.stages},
                                                         {"kTurns", sizes.turns},
