@@ -13,7 +13,7 @@ using namespace warpwright_tensor;
 
 // @tparam C kDepth, kWidth: head size of queries and keys, and of values, multiples of 8; kQueries, kLength: queries and
 //   keys; kHeads: of queries that share keys; kBatches: of keys; kGroups: of four warps; kRegisters, kLoadRegisters: of a thread that multiplies, and that loads; kTurns; kKeys: of a stage; kStages;
-//   kSection: heads of queries whose tiles are taken together; kBFloat16; kInnerQ, kInnerKeys, kInnerValues: extents of the
+//   kCachedKeys: keys that the second-level cache holds; kBFloat16; kInnerQ, kInnerKeys, kInnerValues: extents of the
 //   inner batch dimension of each; kInnerStepQ, kOuterStepQ and so on: 1, or 0 where the operand is the same along it;
 //   Scores, Values: wgmma with kKeys and kWidth columns; factor(): of a score, to the power of two whose exponent it is
 template <class C> struct Flash {
@@ -23,8 +23,6 @@ template <class C> struct Flash {
   static constexpr int kQueryPanel = kTileRows * 128, kKeyPanel = C::kKeys * 128;
   static constexpr int kQueryBytes = kQueryPanel * kDepthPanels, kKeyBytes = kKeyPanel * kDepthPanels,
                        kValueBytes = kKeyPanel * kWidthPanels;
-  static constexpr int kQueryTiles = (C::kQueries + kTileRows - 1) / kTileRows;
-  static constexpr int kItems = kQueryTiles * C::kHeads * C::kBatches;
   // Where a thread's stages and barriers lie.
   static constexpr int kKeysAt = kQueryBytes, kValuesAt = kKeysAt + C::kStages * kKeyBytes,
                        kBarriersAt = kValuesAt + C::kStages * kValueBytes;
@@ -49,19 +47,24 @@ template <class C> struct Flash {
     }
   };
 
+  // Numbers of tiles are functions, since an attention for a range of sizes reads them from memory.
+  static __device__ __forceinline__ int query_tiles() { return (C::kQueries + kTileRows - 1) / kTileRows; }
+  static __device__ __forceinline__ int items() { return query_tiles() * C::kHeads * C::kBatches; }
+
   struct Item {
     int first_query, head, batch; // head of those that share keys
     int begin, end;               // tiles of keys
   };
 
-  // Blocks take items in turns, forwards and backwards, the longest first, of a section of heads whose keys the second-level
-  // cache holds.
+  // Blocks take items in turns, forwards and backwards, the longest first, of a section of heads whose keys the cache
+  // holds.
   template <class See> static __device__ __forceinline__ Item item(int number, See window) {
-    const int section = number / (C::kSection * kQueryTiles), place = number % (C::kSection * kQueryTiles);
-    const int left = C::kHeads * C::kBatches - section * C::kSection, heads = left < C::kSection ? left : C::kSection;
-    const int head = section * C::kSection + place % heads;
+    const int fitting = C::kCachedKeys / C::kLength, section = C::kHeads * (fitting > 0 ? fitting : 1);
+    const int first_head = number / (section * query_tiles()) * section, place = number - first_head * query_tiles();
+    const int left = C::kHeads * C::kBatches - first_head, heads = left < section ? left : section;
+    const int head = first_head + place % heads;
     Item here;
-    here.first_query = (kQueryTiles - 1 - place / heads) * kTileRows;
+    here.first_query = (query_tiles() - 1 - place / heads) * kTileRows;
     here.head = head % C::kHeads;
     here.batch = head / C::kHeads;
     const int last_query = here.first_query + kTileRows < C::kQueries ? here.first_query + kTileRows - 1 : C::kQueries - 1;
@@ -106,7 +109,7 @@ template <class C> struct Flash {
                                               const Map &map_v, See window) {
     Place keys{0, 1}, values{0, 1};
     int number = number_of(0);
-    for (int turn = 0; number < kItems; number = number_of(++turn)) {
+    for (int turn = 0; number < items(); number = number_of(++turn)) {
       const Item here = item(number, window);
       const int q = here.batch * C::kHeads + here.head;
       wait(Barriers::empty(barriers.query, 0), turn % 2 ^ 1);
@@ -232,7 +235,7 @@ template <class C> struct Flash {
     if (group == C::kGroups - 1)
       give_turn(group);
     int number = number_of(0);
-    for (int turn = 0; number < kItems; number = number_of(++turn)) {
+    for (int turn = 0; number < items(); number = number_of(++turn)) {
       const Item here = item(number, window);
       const int warp_query = here.first_query + warp * 16;
       const auto row_of = [&](int query) {

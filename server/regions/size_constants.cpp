@@ -26,7 +26,7 @@ public:
   }
 
   Result<SizedSource> run() {
-    for (std::size_t at = text_.find(kMark); at != std::string::npos; at = text_.find(kMark, at)) {
+    for (std::size_t at = text_.find(kMark); at != std::string::npos; at = text_.find(kMark)) {
       if (auto moved = move(at); !moved)
         return std::unexpected(moved.error());
     }

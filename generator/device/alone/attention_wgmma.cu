@@ -32,7 +32,7 @@ template <int kGroupsOfWarps> struct FlashSizes {
   using Scores = Multiply<false>;
   using Values = Multiply<true>;
   static constexpr int kDepth = 72, kWidth = 16, kQueries = 1000, kLength = 999, kHeads = 4, kBatches = 6;
-  static constexpr int kGroups = kGroupsOfWarps, kTurns = kGroupsOfWarps == 3, kKeys = 16, kStages = 2, kSection = 8;
+  static constexpr int kGroups = kGroupsOfWarps, kTurns = kGroupsOfWarps == 3, kKeys = 16, kStages = 2, kCachedKeys = 5000;
   static constexpr int kRegisters = kGroups == 3 ? 160 : 240, kLoadRegisters = 24;
   static constexpr int kInnerQ = 24, kInnerStepQ = 1, kOuterStepQ = 0, kInnerKeys = 6, kInnerStepKeys = 1, kOuterStepKeys = 0;
   static constexpr int kInnerValues = 3, kInnerStepValues = 1, kOuterStepValues = 1;

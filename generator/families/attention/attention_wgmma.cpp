@@ -119,11 +119,9 @@ Result<Maps> maps_of(const AttentionProblem &problem, const Sizes &sizes) {
                  problem.v.first.batches, sizes.keys))};
 }
 
-/// Heads of queries whose keys and values fill half of the second-level cache.
-std::int64_t section(const AttentionProblem &problem, const elements::DeviceFacts &device) {
-  const std::int64_t bytes = 2 * problem.keys * (problem.depth + problem.width);
-  const std::int64_t heads = device.rates.rows.cache_bytes / 2 / bytes * problem.heads;
-  return std::clamp<std::int64_t>(heads, 1, problem.batches() * problem.heads);
+/// Keys that fill half of the second-level cache together with their values.
+std::int64_t cached_keys(const AttentionProblem &problem, const elements::DeviceFacts &device) {
+  return device.rates.rows.cache_bytes / 2 / (2 * (problem.depth + problem.width));
 }
 
 /// Microseconds: products, weights, and the start of each tile, as if nothing hid anything, which agrees with
@@ -218,7 +216,7 @@ Result<elements::Lowering> lower_wgmma(const ops::GraphIndex &graph, const eleme
                                                         {"kKeys", sizes.keys},
                                                         {"kStages", sizes.stages},
                                                         {"kTurns", sizes.turns},
-                                                        {"kSection", section(problem, device)},
+                                                        {"kCachedKeys", cached_keys(problem, device)},
                                                         {"kInnerQ", maps.q.inner},
                                                         {"kInnerStepQ", maps.q.inner_step},
                                                         {"kOuterStepQ", maps.q.outer_step},

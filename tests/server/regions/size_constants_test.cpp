@@ -44,6 +44,8 @@ TEST_CASE("A member becomes one that reads the variable; its neighbors stay cons
             "  static constexpr int kA = 1, kB = 2;\n  static constexpr of_warpwright_size_0 kRows{};\n"));
   CHECK(has(text_of("struct S {\n  static constexpr int kA = 1, kRows = @;\n};\n"),
             "  static constexpr int kA = 1;\n  static constexpr of_warpwright_size_0 kRows{};\n"));
+  CHECK(has(text_of("struct S {\n  static constexpr int kRows = @, kB = 2, kMore = @;\n};\n"),
+            "  static constexpr int kB = 2;\n  static constexpr of_warpwright_size_0 kMore{};\n  static constexpr of_warpwright_size_0 kRows{};\n"));
   CHECK(has(text_of("struct S {\n  static constexpr int kRows = @;\n};\n"), "\n  static constexpr of_warpwright_size_0 kRows{};\n"));
 }
 
