@@ -113,6 +113,15 @@ TEST_CASE("a reduction of normalised rows leaves a number a row") {
                                              reduced(g, "mean", y), reduced(g, "amax", y)}),
                                     {"reduction-split"});
   CHECK(ops_of(graph).find("sum") != std::string::npos);
+  for (const auto &[op, attributes] :
+       {std::pair<const char *, model::Attributes>{"softmax", {{"dim", std::int64_t{2}}}},
+        {"log_softmax", {{"dim", std::int64_t{1}}}},
+        {"layer_norm", {{"dims", Shape{2}}, {"eps", 1e-5}}}}) {
+    GraphBuilder composite;
+    const auto z = composite.op(op, {composite.input("x", {3, 2, 5})}, attributes);
+    check_rewrites(composite.graph({reduced(composite, "sum", composite.op("exp", {z}))}),
+                   {"reduction-split"});
+  }
   GraphBuilder h;
   check_left_alone(h.graph({reduced(h, "sum", h.op("square", {h.input("x", {3, 2, 5})}))}),
                    "reduction-split");
