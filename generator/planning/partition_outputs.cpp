@@ -1,4 +1,5 @@
-// Chooses the values that a region of reductions stores. The others are computed by their readers.
+// Chooses the values that a region of reductions stores. The others are computed by their readers, also those that the
+// region itself computes for its reductions: the exponentials of a softmax, from the maxima of the rows.
 // The choice is the minimum cut of a network with bytes that move as capacities.
 #include "generator/planning/partition_work.h"
 
@@ -96,21 +97,23 @@ public:
   Leavable(const Partition &partition, const std::set<std::string> &members)
       : partition_(partition), members_(members) {
     const auto &nodes = partition.graph_.graph().nodes;
-    std::set<std::string> needed; // what the region's reductions read
     for (std::size_t at = nodes.size(); at-- > 0;) {
       const Node &node = nodes[at];
       if (!members.contains(node.name))
         continue;
-      const bool stays = !ops::is_inline(node) || needed.contains(node.name);
-      if (stays)
-        needed.insert(node.inputs.begin(), node.inputs.end());
-      else if (!partition.graph_.is_result(node.name))
+      if (!ops::is_inline(node) || needed_.contains(node.name))
+        for (const std::string &input : node.inputs)
+          if (members.contains(input))
+            needed_.insert(input);
+      if (ops::is_inline(node) && !partition.graph_.is_result(node.name))
         values_.insert(node.name);
     }
   }
 
   const std::set<std::string> &values() const { return values_; }
   bool contains(const std::string &name) const { return values_.contains(name); }
+  /// Returns true where the region computes the value in any case, since its reductions depend on it.
+  bool is_needed(const std::string &name) const { return needed_.contains(name); }
 
   /// Returns the regions that would compute the value, or read it: those behind values that are left to them count too.
   const std::set<std::string> &readers(const std::string &value) { return found(value).regions; }
@@ -143,8 +146,8 @@ private:
     if (partition_.owner_.contains(user.name)) {
       result.needs_memory = true;
     } else if (!ops::is_inline(user)) {
-      const auto families = claiming_families(partition_.graph_, user);
-      result.needs_memory |= families.empty() || !families.front()->grow;
+      const elements::Family *family = partition_.family_of(user);
+      result.needs_memory |= !family || !family->grow;
       // Reductions of values of one shape along the same dimensions are one region.
       const auto dims = ops::list_attribute(user, "dims");
       std::string region = dims ? "" : user.name;
@@ -165,7 +168,7 @@ private:
 
   const Partition &partition_;
   const std::set<std::string> &members_;
-  std::set<std::string> values_;
+  std::set<std::string> values_, needed_;
   std::map<std::string, Found> found_;
 };
 
@@ -205,6 +208,8 @@ void Partition::leave_to_readers(Draft &draft) {
     network.connect(Network::kSource, vertex(value),
                     static_cast<std::int64_t>(units * kBytesOfUnit) * times(value));
     for (const std::string &input : one.inputs) {
+      if (leavable.is_needed(input))
+        continue;
       if (draft.members.contains(input))
         network.connect(vertex(value), vertex(input), Network::kNever);
       else if (!ops::is_generated(node(input)))
@@ -216,7 +221,8 @@ void Partition::leave_to_readers(Draft &draft) {
     network.connect(Network::kSource, there, bytes_of(node(input)) * regions);
     bool is_read_here = false;
     for (const Node *user : users(input)) {
-      is_read_here |= draft.members.contains(user->name) && !leavable.contains(user->name);
+      is_read_here |= draft.members.contains(user->name) &&
+                      (!leavable.contains(user->name) || leavable.is_needed(user->name));
       if (!leavable.contains(user->name))
         continue;
       network.connect(vertex(user->name), here, Network::kNever);
@@ -226,7 +232,9 @@ void Partition::leave_to_readers(Draft &draft) {
   }
   const std::vector<bool> left = network.sink_side();
   for (const auto &[value, number] : kept)
-    if (left[number])
+    if (left[number] && leavable.is_needed(value))
+      repeated_.insert(value);
+    else if (left[number])
       draft.members.erase(value);
 }
 

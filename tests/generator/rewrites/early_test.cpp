@@ -127,6 +127,22 @@ TEST_CASE("a reduction of normalised rows leaves a number a row") {
                    "reduction-split");
 }
 
+TEST_CASE("a softmax that reductions along other dimensions read is written in parts") {
+  const auto graph_of = [](const char *op, model::Dtype dtype, std::int64_t reduced, bool is_result) {
+    GraphBuilder g;
+    const auto y = g.op(op, {g.input("x", {3, 4, 5}, dtype)}, {{"dim", std::int64_t{1}}});
+    const auto sum = g.op("sum", {g.op("mul", {y, g.input("m", {3, 4, 5}, dtype)})},
+                          {{"dims", Shape{reduced}}, {"keepdim", false}});
+    return is_result ? g.graph({sum, y}) : g.graph({sum});
+  };
+  for (const char *op : {"softmax", "log_softmax"}) {
+    check_rewrites(graph_of(op, model::Dtype::Float32, 2, false), {"softmax-parts"});
+    check_rewrites(graph_of(op, model::Dtype::Float16, 0, false), {"softmax-parts"});
+    check_left_alone(graph_of(op, model::Dtype::Float32, 1, false), "softmax-parts");
+    check_left_alone(graph_of(op, model::Dtype::Float32, 2, true), "softmax-parts");
+  }
+}
+
 TEST_CASE("permutes wait behind pointwise ops and reductions that do not need their order") {
   GraphBuilder g;
   const auto turned = [&](const std::string &x) {
