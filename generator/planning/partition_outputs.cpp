@@ -1,5 +1,5 @@
-// Chooses the values that a region of reductions stores. The others are computed by their readers, also those that the
-// region itself computes for its reductions: the exponentials of a softmax, from the maxima of the rows.
+// Chooses the values that a region of reductions stores. Readers compute the others, and may repeat
+// what the region computes for its reductions: the exponentials of a softmax, from the rows' maxima.
 // The choice is the minimum cut of a network with bytes that move as capacities.
 #include "generator/planning/partition_work.h"
 
@@ -108,12 +108,24 @@ public:
       if (ops::is_inline(node) && !partition.graph_.is_result(node.name))
         values_.insert(node.name);
     }
+    for (const Node &node : nodes)
+      if (members.contains(node.name))
+        find_reductions(node);
   }
 
   const std::set<std::string> &values() const { return values_; }
   bool contains(const std::string &name) const { return values_.contains(name); }
   /// Returns true where the region computes the value in any case, since its reductions depend on it.
   bool is_needed(const std::string &name) const { return needed_.contains(name); }
+
+  /// Returns true where the region may store the value: it depends on reductions or is as large as
+  /// their operands. Views are read in memory of other values.
+  bool is_storable(const std::string &name) const {
+    const Node &node = partition_.node(name);
+    return !members_.contains(name) || behind_.contains(name) ||
+           (ops::is_view(node) ? is_storable(node.inputs[0])
+                               : reduced_.contains(model::elements_of(node.type().shape)));
+  }
 
   /// Returns the regions that would compute the value, or read it: those behind values that are left to them count too.
   const std::set<std::string> &readers(const std::string &value) { return found(value).regions; }
@@ -125,6 +137,17 @@ private:
     std::set<std::string> regions;
     bool needs_memory = false;
   };
+
+  /// @param node a member, after those that it reads
+  void find_reductions(const Node &node) {
+    const auto is_behind = [&](const std::string &name) { return behind_.contains(name); };
+    if (!ops::is_inline(node)) {
+      reduced_.insert(model::elements_of(partition_.node(node.inputs[0]).type().shape));
+      behind_.insert(node.name);
+    } else if (std::ranges::any_of(node.inputs, is_behind)) {
+      behind_.insert(node.name);
+    }
+  }
 
   const Found &found(const std::string &value) {
     if (const auto known = found_.find(value); known != found_.end())
@@ -168,7 +191,8 @@ private:
 
   const Partition &partition_;
   const std::set<std::string> &members_;
-  std::set<std::string> values_, needed_;
+  std::set<std::string> values_, needed_, behind_; ///< behind_: depends on reductions of the region
+  std::set<std::int64_t> reduced_;                 ///< numbers of elements that reductions read
   std::map<std::string, Found> found_;
 };
 
@@ -191,7 +215,10 @@ void Partition::leave_to_readers(Draft &draft) {
   for (const std::string &value : draft.members) {
     const bool is_stored = graph_.is_result(value) || leavable.must_be_stored(value);
     const std::size_t stored = network.add(); // on the sink's side where one of the readers is
-    network.connect(vertex(value), stored, bytes_of(node(value)) * (times(value) + !is_stored));
+    network.connect(vertex(value), stored,
+                    leavable.is_storable(value)
+                        ? bytes_of(node(value)) * (times(value) + !is_stored)
+                        : Network::kNever);
     for (const Node *user : users(value))
       if (leavable.contains(user->name))
         network.connect(stored, vertex(user->name), Network::kNever);

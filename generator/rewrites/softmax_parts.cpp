@@ -1,6 +1,6 @@
-// A softmax as its rows' maxima and sums and an element's formula, if reductions along other dimensions read it. Those
-// are other kernels, which can compute the elements from the operand and two numbers a row
-// (planning/partition_outputs.cpp).
+// A softmax as its rows' maxima and sums and an element's formula, if reductions along other
+// dimensions read the softmax. Such reductions are other kernels, which can compute the elements
+// from the operand and two numbers a row (planning/partition_outputs.cpp).
 #include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
@@ -41,6 +41,21 @@ Readers readers_of(const GraphFacts &facts, const model::Node &value, std::int64
   return found;
 }
 
+/// Returns true for values behind convolutions: channels-last plans reorder a softmax as a whole.
+bool is_behind_convolution(const GraphFacts &facts, const std::string &value) {
+  std::vector<std::string> open{value};
+  std::set<std::string> seen;
+  while (!open.empty()) {
+    const model::Node &node = facts.node(open.back());
+    open.pop_back();
+    if (node.op == op::conv)
+      return true;
+    if (seen.insert(node.name).second)
+      open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+  }
+  return false;
+}
+
 } // namespace
 
 std::optional<Replacement> softmax_parts(const GraphFacts &facts, const model::Node &node) {
@@ -48,7 +63,8 @@ std::optional<Replacement> softmax_parts(const GraphFacts &facts, const model::N
     return std::nullopt;
   const std::int64_t dim = ops::integer_attribute(node, "dim");
   const Readers readers = readers_of(facts, node, dim);
-  if (!readers.reduce_other_dims || readers.need_memory)
+  if (!readers.reduce_other_dims || readers.need_memory ||
+      is_behind_convolution(facts, node.inputs[0]))
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   const std::string x = node.type().dtype == model::Dtype::Float64
