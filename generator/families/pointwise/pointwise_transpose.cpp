@@ -6,6 +6,8 @@
 #include "generator/ops/scalar_ops.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 namespace warpwright::families::pointwise {
 namespace {
@@ -20,25 +22,35 @@ struct Crossing {
   std::vector<std::size_t> along, fast;
 };
 
-/// True if an element depends on elements of equal dense tensors at its own place, and on smaller tensors.
-bool is_computed_in_order(const ops::GraphIndex &graph, const elements::Region &region,
-                          const std::string &value) {
-  const model::Node &node = graph.node(value);
-  const elements::MemoryView view = elements::view_of(graph, value, region.strides);
-  if (std::ranges::find(region.inputs, view.root) != region.inputs.end())
-    return model::is_contiguous({node.type().dtype, view.shape, view.strides});
-  return ops::is_pointwise(node) && std::ranges::all_of(node.inputs, [&](const std::string &input) {
-           const model::Shape &shape = graph.node(input).type().shape;
-           return model::elements_of(shape) < model::elements_of(node.type().shape) ||
-                  (shape == node.type().shape && is_computed_in_order(graph, region, input));
-         });
+/// Returns the values whose elements depend on elements of equal dense inputs at their own place,
+/// and on smaller tensors.
+std::set<std::string> computed_in_order(const ops::GraphIndex &graph,
+                                        const elements::Region &region) {
+  std::set<std::string> found;
+  for (const std::string &name : region.nodes) {
+    const model::Node &node = graph.node(name);
+    const auto is_in_order = [&](const std::string &input) {
+      const model::Node &operand = graph.node(input);
+      if (model::elements_of(operand.type().shape) < model::elements_of(node.type().shape))
+        return true;
+      const elements::MemoryView view = elements::view_of(graph, input, region.strides);
+      const bool is_dense = std::ranges::find(region.inputs, view.root) != region.inputs.end() &&
+                            model::is_contiguous({operand.type().dtype, view.shape, view.strides});
+      return operand.type().shape == node.type().shape && (is_dense || found.contains(input));
+    };
+    if (ops::is_pointwise(node) && std::ranges::all_of(node.inputs, is_in_order))
+      found.insert(name);
+  }
+  return found;
 }
 
 /// Returns the distances in memory between neighbors of a view of a region input, or of what a region computes in an
 /// input's order; 0 for dimensions without neighbors. nullopt: another value, or one with repeated elements.
+/// @param in_order as computed_in_order() returns
 std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
                                             const elements::Region &region,
                                             const elements::ElementWriter &writer,
+                                            const std::set<std::string> &in_order,
                                             const std::string &value) {
   std::string root = value;
   while (std::ranges::find(region.inputs, root) == region.inputs.end()) {
@@ -51,7 +63,7 @@ std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
   }
   if (std::ranges::find(region.inputs, root) == region.inputs.end()) {
     const elements::MemoryView view = elements::view_of(graph, value, region.strides);
-    if (view.root != root || !is_computed_in_order(graph, region, root))
+    if (view.root != root || !in_order.contains(root))
       return std::nullopt;
     return view.strides;
   }
@@ -125,11 +137,12 @@ std::optional<Crossing> find_crossing(const ops::GraphIndex &graph,
         other.shape != type.shape || model::strides_of(other) != strides)
       return std::nullopt;
   const elements::ElementWriter writer(graph, region);
+  const std::set<std::string> in_order = computed_in_order(graph, region);
   std::vector<std::string> values(region.nodes.rbegin(), region.nodes.rend());
   values.insert(values.end(), region.inputs.begin(), region.inputs.end());
   for (const std::string &value : values)
     if (graph.node(value).type().shape == type.shape && stays_in_place(graph, region, value))
-      if (const auto in = strides_of_view(graph, region, writer, value))
+      if (const auto in = strides_of_view(graph, region, writer, in_order, value))
         if (auto crossing = crossing_of(value, type.shape, *in, strides))
           return crossing;
   return std::nullopt;
