@@ -227,6 +227,25 @@ TEST_CASE("A region stores the value from which its readers compute the rest, if
   CHECK(check(narrow, kept) == "");
 }
 
+TEST_CASE("A factor that a region cannot store is computed wherever it is read") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2, 16, 24, 8}), a = g.input("a", {2, 16, 1, 1}),
+                    b = g.input("b", {2, 16, 1, 1});
+  const std::string scaled = g.op("mul", {x, g.op("sigmoid", {g.op("add", {a, b})})});
+  const auto over_channels = [&](const char *op) {
+    return g.op(op, {scaled}, {{"dims", Shape{1}}, {"keepdim", true}});
+  };
+  const std::string both = g.op("add", {over_channels("mean"), over_channels("amax")}),
+                    product = g.op("matmul", {g.reshape(both, {2, 192}), g.input("w", {192, 192})});
+  const model::Graph graph = g.graph({g.op("mul", {scaled, g.reshape(product, {2, 1, 24, 8})})});
+  const BuiltPlan built = plan(graph);
+  CHECK(built.notes.empty());
+  for (const BuiltRegion &region : built.regions)
+    for (const std::string &output : region.planned.region.outputs)
+      CHECK(output != scaled);
+  CHECK(check(graph, built) == "");
+}
+
 TEST_CASE("A product reads a reshaped value in the memory of its source") {
   GraphBuilder g;
   const std::string x = g.input("x", {4, 6, 8}), w = g.parameter("w", {8, 5});
