@@ -1,7 +1,7 @@
 #include "regions/program.h"
 
 #include "regions/constants.h"
-#include "regions/index_limit.h"
+#include "regions/index_use.h"
 #include "regions/padding.h"
 #include "regions/partition.h"
 #include "regions/places.h"
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
 
 namespace warpwright::regions {
@@ -244,8 +245,11 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &r
         return fail("'" + name + "' is on another device than the operators that read it");
       Border border = border_of(value);
       inputs.push_back({{"dtype", value.type.dtype}, {"shape", symbols.renamed(permuted(value.type.extents, border.order))}, {"order", border.order}});
-      if (const json limit = index_limit(graph, indices, name, values); !limit.is_null())
-        inputs.back()["below"] = symbols.renamed(limit);
+      const IndexUse use = index_use(graph, indices, name, values);
+      if (!use.limit.is_null())
+        inputs.back()["below"] = symbols.renamed(use.limit);
+      if (use.is_ascending)
+        inputs.back()["ascending"] = true;
       places.add(name, program.inputs.size(), 0);
       program.inputs.push_back(std::move(border));
     }
@@ -440,6 +444,40 @@ private:
 /// a plan cannot rely on their value.
 constexpr double kLeastSpread = 0.05;
 
+/// Dimension of a drawn input along which its integers never fall.
+std::optional<std::size_t> ascending_dimension(const json &input, const json &profile) {
+  const std::size_t rank = input["shape"].size();
+  std::optional<std::size_t> dimension;
+  if (profile.is_object() && profile.contains("ascending"))
+    dimension = profile["ascending"].get<std::size_t>();
+  else if (input.contains("ascending") && rank > 0)
+    dimension = rank - 1;
+  if (!dimension || input["order"].empty())
+    return dimension;
+  const auto order = input["order"].get<std::vector<std::size_t>>();
+  return static_cast<std::size_t>(std::ranges::find(order, *dimension) - order.begin());
+}
+
+/// Python function of files in which integers ascend.
+constexpr const char *kAscending =
+    "\n\ndef ascending(values, dim, first):\n"
+    "    values = values.sort(dim).values\n"
+    "    return values - values.narrow(dim, 0, 1) + first\n";
+
+std::string integer_drawing(const json &input, const json &profile, const std::string &shape) {
+  const bool known = profile.is_object() && profile.contains("low");
+  const json below = input.value("below", json(2)); // an index reaches all elements
+  const std::string limit = below.is_object() ? size_text(below.at("size"), "") : below.dump(),
+                    low = known ? profile["low"].dump() : "0";
+  std::string end = known ? std::to_string(profile["high"].get<std::int64_t>() + 1) : limit;
+  if (known && below.is_object()) // at another size an index of the call may be too large
+    end = "min(" + end + ", " + limit + ")";
+  const std::string drawn = "torch.randint(" + low + ", " + end + ", " + shape +
+                            ", dtype=torch." + input["dtype"].get<std::string>() + ")";
+  const auto dimension = ascending_dimension(input, profile);
+  return dimension ? "ascending(" + drawn + ", " + std::to_string(*dimension) + ", " + low + ")" : drawn;
+}
+
 std::string drawing(const json &input, const json &profile) {
   std::vector<std::string> extents;
   for (const json &extent : input["shape"])
@@ -447,15 +485,8 @@ std::string drawing(const json &input, const json &profile) {
   const std::string dtype = input["dtype"].get<std::string>(), shape = "[" + list_of(extents) + "]";
   if (dtype == "bool")
     return "torch.rand(" + shape + ") < 0.5";
-  if (dtype.find("float") == std::string::npos) {
-    const bool known = profile.is_object() && profile.contains("low");
-    const json below = input.value("below", json(2)); // an index reaches all elements
-    const std::string end = known ? std::to_string(profile["high"].get<std::int64_t>() + 1)
-                            : below.is_object() ? size_text(below.at("size"), "")
-                                                : below.dump();
-    return "torch.randint(" + (known ? profile["low"].dump() : "0") + ", " + end + ", " + shape +
-           ", dtype=torch." + dtype + ")";
-  }
+  if (dtype.find("float") == std::string::npos)
+    return integer_drawing(input, profile, shape);
   const std::string drawn = "torch.randn(" + shape + ")", conversion = dtype == "float32" ? "" : ".to(torch." + dtype + ")";
   if (!profile.is_object() || !profile.contains("mean"))
     return drawn + conversion;
@@ -482,7 +513,8 @@ std::string python_of(const json &program, const json &profile,
     drawings += "        " + drawing(program["inputs"][i], profile.is_array() && i < profile.size() ? profile[i] : json()) + ",\n";
   return "\"\"\"A region of a model, as torch.compile has it.\"\"\"\nimport torch\n\n\n"
          "class Model(torch.nn.Module):\n" +
-         constructor + PythonText(program).forward() + "\n\ndef get_inputs(" + list_of(sizes) +
+         constructor + PythonText(program).forward() + (drawings.contains("ascending(") ? kAscending : "") +
+         "\n\ndef get_inputs(" + list_of(sizes) +
          "):\n    return [\n" + drawings + "    ]\n\n\ndef get_init_inputs():\n    return []\n";
 }
 

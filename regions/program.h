@@ -19,7 +19,8 @@ struct Border {
 struct Program {
   /// {"inputs": [{"dtype", "shape", "order"}], "operators": [{"op", "args", "kwargs", "results"}], "outputs":
   /// [{"value": [k, i], "order"}]}. {"v": [k, i]} reads result i of k; k counts inputs, then operators. {"size": TERMS}
-  /// is an integer that depends on the symbols "n0", "n1", ... An input that holds indices has "below", their limit. An
+  /// is an integer that depends on the symbols "n0", "n1", ... An input that holds indices has "below", their limit; offsets of
+  /// bags have "ascending": true. An
   /// attention whose query heads share keys has "grouped_heads": true.
   nlohmann::json document;
   std::vector<std::string> symbols; ///< the graph's names of "n0", "n1", ...
@@ -37,7 +38,8 @@ std::string key_of(const nlohmann::json &program);
 
 /// The program as a Python file with `Model`, `get_inputs` and `get_init_inputs`, for tracing and verification.
 /// @param sizes names of the program's symbols. With any, `Model` and `get_inputs` take their numbers in this order
-/// @param profile for each input of a real call {"low", "high"} (integers) or {"mean", "std", "low"}; null: unknown
+/// @param profile for each input of a real call {"low", "high"} of integers, with the dimension "ascending" along
+/// which they never fall, or {"mean", "std", "low"}; null: unknown
 std::string python_of(const nlohmann::json &program, const nlohmann::json &profile, const std::vector<std::string> &sizes = {});
 
 } // namespace warpwright::regions

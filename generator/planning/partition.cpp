@@ -55,6 +55,15 @@ AnchorChoice Partition::choice_of(const std::string &anchor) const {
   return found == choices_.end() ? AnchorChoice{} : found->second;
 }
 
+const elements::Family *Partition::family_of(const Node &anchor) const {
+  const AnchorChoice choice = choice_of(anchor.name);
+  const auto claiming = claiming_families(graph_, anchor);
+  if (choice.family == elements::kLibraryFamily || claiming.empty())
+    return nullptr;
+  const auto chosen = std::ranges::find(claiming, choice.family, &elements::Family::name);
+  return chosen == claiming.end() ? claiming.front() : *chosen;
+}
+
 void Partition::grow_anchors() {
   owners_.assign(graph_.graph().nodes.size(), -1);
   for (const Node &one : graph_.graph().nodes) {
@@ -67,13 +76,7 @@ void Partition::grow_anchors() {
       continue;
     Draft draft;
     draft.planned.choice = choice_of(anchor.name);
-    const auto claiming = claiming_families(graph_, anchor);
-    if (draft.planned.choice.family != elements::kLibraryFamily && !claiming.empty()) {
-      draft.planned.family = claiming.front();
-      for (const elements::Family *family : claiming)
-        if (family->name == draft.planned.choice.family)
-          draft.planned.family = family;
-    }
+    draft.planned.family = family_of(anchor);
     draft.planned.choice.family =
         draft.planned.family ? std::string(draft.planned.family->name) : elements::kLibraryFamily;
     draft.planned.choice.channels_last =
@@ -97,8 +100,9 @@ void Partition::grow_anchors() {
         draft.members.insert(follower);
     const int number = static_cast<int>(drafts_.size());
     for (const std::string &member : draft.members) {
-      // Others read through a view, from its source.
-      if (ops::is_strided_view(node(member)) && !graph_.is_result(member))
+      // Others compute it again, or read through a view, from its source.
+      if (repeated_.contains(member) ||
+          (ops::is_strided_view(node(member)) && !graph_.is_result(member)))
         continue;
       owner_.emplace(member, number);
       owners_[graph_.position(member)] = number;

@@ -45,7 +45,8 @@ std::int64_t Partition::reuse(const Node &anchor, const ops::GraphIndex &graph) 
 void Partition::choose_memory() {
   for (std::size_t at = graph_.graph().nodes.size(); at-- > 0;) {
     const Node &value = graph_.graph().nodes[at];
-    if (!live(value.name) || owner_.contains(value.name) || !ops::is_inline(value))
+    if (!live(value.name) || owner_.contains(value.name) || repeated_.contains(value.name) ||
+        !ops::is_inline(value))
       continue;
     if (graph_.is_result(value.name) || places_.contains(value.name) || wanted_by_library(value) ||
         costly_.contains(value.name) || worth_memory(value)) {

@@ -1,4 +1,5 @@
-// Chooses the values that a region of reductions stores. The others are computed by their readers.
+// Chooses the values that a region of reductions stores. Readers compute the others, and may repeat
+// what the region computes for its reductions: the exponentials of a softmax, from the rows' maxima.
 // The choice is the minimum cut of a network with bytes that move as capacities.
 #include "generator/planning/partition_work.h"
 
@@ -96,21 +97,35 @@ public:
   Leavable(const Partition &partition, const std::set<std::string> &members)
       : partition_(partition), members_(members) {
     const auto &nodes = partition.graph_.graph().nodes;
-    std::set<std::string> needed; // what the region's reductions read
     for (std::size_t at = nodes.size(); at-- > 0;) {
       const Node &node = nodes[at];
       if (!members.contains(node.name))
         continue;
-      const bool stays = !ops::is_inline(node) || needed.contains(node.name);
-      if (stays)
-        needed.insert(node.inputs.begin(), node.inputs.end());
-      else if (!partition.graph_.is_result(node.name))
+      if (!ops::is_inline(node) || needed_.contains(node.name))
+        for (const std::string &input : node.inputs)
+          if (members.contains(input))
+            needed_.insert(input);
+      if (ops::is_inline(node) && !partition.graph_.is_result(node.name))
         values_.insert(node.name);
     }
+    for (const Node &node : nodes)
+      if (members.contains(node.name))
+        find_reductions(node);
   }
 
   const std::set<std::string> &values() const { return values_; }
   bool contains(const std::string &name) const { return values_.contains(name); }
+  /// Returns true where the region computes the value in any case, since its reductions depend on it.
+  bool is_needed(const std::string &name) const { return needed_.contains(name); }
+
+  /// Returns true where the region may store the value: it depends on reductions or is as large as
+  /// their operands. Views are read in memory of other values.
+  bool is_storable(const std::string &name) const {
+    const Node &node = partition_.node(name);
+    return !members_.contains(name) || behind_.contains(name) ||
+           (ops::is_view(node) ? is_storable(node.inputs[0])
+                               : reduced_.contains(model::elements_of(node.type().shape)));
+  }
 
   /// Returns the regions that would compute the value, or read it: those behind values that are left to them count too.
   const std::set<std::string> &readers(const std::string &value) { return found(value).regions; }
@@ -122,6 +137,17 @@ private:
     std::set<std::string> regions;
     bool needs_memory = false;
   };
+
+  /// @param node a member, after those that it reads
+  void find_reductions(const Node &node) {
+    const auto is_behind = [&](const std::string &name) { return behind_.contains(name); };
+    if (!ops::is_inline(node)) {
+      reduced_.insert(model::elements_of(partition_.node(node.inputs[0]).type().shape));
+      behind_.insert(node.name);
+    } else if (std::ranges::any_of(node.inputs, is_behind)) {
+      behind_.insert(node.name);
+    }
+  }
 
   const Found &found(const std::string &value) {
     if (const auto known = found_.find(value); known != found_.end())
@@ -143,8 +169,8 @@ private:
     if (partition_.owner_.contains(user.name)) {
       result.needs_memory = true;
     } else if (!ops::is_inline(user)) {
-      const auto families = claiming_families(partition_.graph_, user);
-      result.needs_memory |= families.empty() || !families.front()->grow;
+      const elements::Family *family = partition_.family_of(user);
+      result.needs_memory |= !family || !family->grow;
       // Reductions of values of one shape along the same dimensions are one region.
       const auto dims = ops::list_attribute(user, "dims");
       std::string region = dims ? "" : user.name;
@@ -165,7 +191,8 @@ private:
 
   const Partition &partition_;
   const std::set<std::string> &members_;
-  std::set<std::string> values_;
+  std::set<std::string> values_, needed_, behind_; ///< behind_: depends on reductions of the region
+  std::set<std::int64_t> reduced_;                 ///< numbers of elements that reductions read
   std::map<std::string, Found> found_;
 };
 
@@ -188,7 +215,10 @@ void Partition::leave_to_readers(Draft &draft) {
   for (const std::string &value : draft.members) {
     const bool is_stored = graph_.is_result(value) || leavable.must_be_stored(value);
     const std::size_t stored = network.add(); // on the sink's side where one of the readers is
-    network.connect(vertex(value), stored, bytes_of(node(value)) * (times(value) + !is_stored));
+    network.connect(vertex(value), stored,
+                    leavable.is_storable(value)
+                        ? bytes_of(node(value)) * (times(value) + !is_stored)
+                        : Network::kNever);
     for (const Node *user : users(value))
       if (leavable.contains(user->name))
         network.connect(stored, vertex(user->name), Network::kNever);
@@ -205,6 +235,8 @@ void Partition::leave_to_readers(Draft &draft) {
     network.connect(Network::kSource, vertex(value),
                     static_cast<std::int64_t>(units * kBytesOfUnit) * times(value));
     for (const std::string &input : one.inputs) {
+      if (leavable.is_needed(input))
+        continue;
       if (draft.members.contains(input))
         network.connect(vertex(value), vertex(input), Network::kNever);
       else if (!ops::is_generated(node(input)))
@@ -216,7 +248,8 @@ void Partition::leave_to_readers(Draft &draft) {
     network.connect(Network::kSource, there, bytes_of(node(input)) * regions);
     bool is_read_here = false;
     for (const Node *user : users(input)) {
-      is_read_here |= draft.members.contains(user->name) && !leavable.contains(user->name);
+      is_read_here |= draft.members.contains(user->name) &&
+                      (!leavable.contains(user->name) || leavable.is_needed(user->name));
       if (!leavable.contains(user->name))
         continue;
       network.connect(vertex(user->name), here, Network::kNever);
@@ -226,7 +259,9 @@ void Partition::leave_to_readers(Draft &draft) {
   }
   const std::vector<bool> left = network.sink_side();
   for (const auto &[value, number] : kept)
-    if (left[number])
+    if (left[number] && leavable.is_needed(value))
+      repeated_.insert(value);
+    else if (left[number])
       draft.members.erase(value);
 }
 

@@ -30,6 +30,8 @@ private:
   std::vector<const model::Node *> users(const std::string &name) const;
   void find_live();
   AnchorChoice choice_of(const std::string &anchor) const;
+  /// Returns the family that lowers an anchor; null: the library does.
+  const elements::Family *family_of(const model::Node &anchor) const;
   void grow_anchors();
   void grow_by_family(Draft &draft);
   /// Adds the `cat` nodes whose parts the family reads (Family::cats).
@@ -46,8 +48,8 @@ private:
                           const std::string &anchor) const;
   static std::set<std::string> with(const std::vector<std::string> &names,
                                     const std::string &other);
-  /// Removes from a region of reductions the pointwise values behind them that cost more to store than to compute where
-  /// they are read, all together (partition_outputs.cpp).
+  /// Removes from a region of reductions the pointwise values that cost more to store than to compute where they are
+  /// read, all together (partition_outputs.cpp). Those that its reductions read become repeated_.
   void leave_to_readers(Draft &draft);
   class Leavable;
 
@@ -110,6 +112,7 @@ private:
   const Siblings *const siblings_;
   std::set<std::string> live_, memory_;
   std::set<std::string> costly_; ///< values that regions would compute too often
+  std::set<std::string> repeated_; ///< values that a region of reductions computes, and each reader again
   std::map<std::string, model::Shape> strides_;
   std::map<std::string, elements::Place> places_; ///< of parts of values in joined_
   std::set<std::string> joined_; ///< values in memory that only their parts' regions write

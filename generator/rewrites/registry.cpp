@@ -35,6 +35,7 @@ std::span<const Rule> rules() {
       {"conv-covering", kAlways, covering_convolution},
       {"attention", kAlways, recognise_attention},
       {"matmul-triangle", kAlways, triangle_hints},
+      {"softmax-parts", kAlways, softmax_parts},
       {"attention-decomposed", !kAlways, decompose_attention},
       {"conv-pointwise", !kAlways, pointwise_convolution},
       {"product-narrow", !kAlways, narrow_product},

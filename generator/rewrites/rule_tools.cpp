@@ -63,6 +63,20 @@ bool is_mergeable_reduction(const std::string &op) {
   return op == op::sum || op == op::mean || op == op::amax || op == op::amin || op == op::prod;
 }
 
+namespace {
+
+/// Returns the dimensions that a node reduces, or along which it normalizes; nullopt: it does neither.
+std::optional<model::Shape> row_dims(const GraphFacts &facts, const model::Node &node) {
+  if (node.op == op::softmax || node.op == op::log_softmax)
+    return model::Shape{ops::integer_attribute(node, "dim")};
+  if (ops::op_of(node).reduction == ops::Reduction::None && node.op != op::layer_norm &&
+      node.op != op::logsumexp && node.op != op::norm)
+    return std::nullopt;
+  return ops::reduced_dims(node, facts.type(node.inputs[0]).shape.size());
+}
+
+} // namespace
+
 std::optional<model::Shape> rows_before(const GraphFacts &facts, const std::string &value) {
   const model::Shape &shape = facts.type(value).shape;
   std::vector<std::string> open{value};
@@ -73,9 +87,8 @@ std::optional<model::Shape> rows_before(const GraphFacts &facts, const std::stri
     if (node.inputs.empty() || !seen.insert(node.name).second)
       continue;
     const model::Shape &from = facts.type(node.inputs[0]).shape;
-    if (ops::op_of(node).reduction != ops::Reduction::None) {
-      if (const model::Shape dims = ops::reduced_dims(node, from.size());
-          from == shape && dims.size() < shape.size())
+    if (const auto dims = row_dims(facts, node)) {
+      if (from == shape && dims->size() < shape.size())
         return dims;
     } else if (ops::is_pointwise(node) || node.op == op::expand ||
                (node.op == op::reshape && place_of_dims(from, node.type().shape))) {

@@ -42,6 +42,7 @@ Match fold_scale_into_weight;    // fold_scale.cpp
 Match fold_into_convolution;     // conv_epilogue.cpp
 Match recognise_attention;       // attention.cpp
 Match decompose_attention;       // attention.cpp
+Match softmax_parts;             // softmax_parts.cpp
 Match phases_of_transposed_conv; // conv_phases.cpp
 
 } // namespace warpwright::rewrites

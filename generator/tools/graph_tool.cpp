@@ -1,6 +1,6 @@
 // warpwright-graph plan GRAPH.json...: what fusion makes of a dumped op graph. For developers; not installed.
 //
-// Prints regions, the choices that each has and the plan's kernels; --out writes the plan, --source the device source. With several graphs
+// Prints regions, the choices that each has, the plan's kernels and the bytes that its regions read and write; --out writes the plan, --source the device source. With several graphs
 // it prints one line each. Omits running and measuring (warpwright-runner). Thread: one.
 #include "generator/ops/names.h"
 #include "generator/planning/layouts.h"
@@ -173,6 +173,20 @@ void print(const BuiltPlan &built) {
     std::cout << "note: " << note << "\n";
 }
 
+/// Sum of the sizes of the values that regions read and write, each value as a whole.
+std::int64_t traffic_bytes(const BuiltPlan &built) {
+  const GraphIndex index(built.graph);
+  std::int64_t bytes = 0;
+  for (const BuiltRegion &region : built.regions)
+    for (const auto *values : {&region.planned.region.inputs, &region.planned.region.outputs})
+      for (const std::string &value : *values) {
+        const model::TensorType &type = index.node(value).type();
+        bytes += model::elements_of(type.shape) *
+                 static_cast<std::int64_t>(model::size_bytes(type.dtype));
+      }
+  return bytes;
+}
+
 int plan_all(const Options &options) {
   int failures = 0;
   for (const std::string &path : options.graphs) {
@@ -216,7 +230,7 @@ int plan_all(const Options &options) {
         library += " " + region.words;
     std::cout << path << ": " << built->kernels << " kernels, "
               << built->plan.steps.size() - static_cast<std::size_t>(built->kernels)
-              << " other steps" << (library.empty() ? "" : ";") << library << "\n";
+              << " other steps, " << traffic_bytes(*built) << " bytes" << (library.empty() ? "" : ";") << library << "\n";
     if (auto checked = model::check_plan(built->plan, task_of(*graph)); !checked) {
       std::cout << path << ": " << describe(checked.error()) << "\n";
       ++failures;

@@ -33,15 +33,26 @@ def queue(regions, place, profiles=None):
 
 
 def profile_of(value):
-    """Profile for drawing similar inputs: {"low", "high"} of integers, {"mean", "std", "low"} of
-    floating-point numbers; None if nothing is known."""
+    """Profile for drawing similar inputs: {"low", "high"} of integers, with "ascending" if they do not fall along
+    that dimension; {"mean", "std", "low"} of floating-point numbers; None if nothing is known."""
     if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
         return None
     if not value.dtype.is_floating_point:
-        return {"low": int(value.min()), "high": int(value.max())}
+        found = {"low": int(value.min()), "high": int(value.max())}
+        dimension = ascending_dimension(value)
+        return found if dimension is None else {**found, "ascending": dimension}
     wide = value.detach().float()
     found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
     return found if all(map(math.isfinite, found.values())) else None
+
+
+def ascending_dimension(value):
+    """The last dimension along which integers never fall, as offsets of bags; None if there is none."""
+    for dimension in reversed(range(value.dim())):
+        pairs = value.shape[dimension] - 1
+        if pairs > 0 and bool((value.narrow(dimension, 1, pairs) >= value.narrow(dimension, 0, pairs)).all()):
+            return dimension
+    return None
 
 
 class Profiled(torch.fx.Interpreter):

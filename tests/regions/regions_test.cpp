@@ -408,3 +408,34 @@ TEST_CASE("Inputs that hold indices are drawn below the least extent that they i
   const json known = json::array({{{"low", 1}, {"high", 3}}, nullptr, nullptr, nullptr});
   CHECK(python_of(program->document, known).contains("torch.randint(1, 4"));
 }
+
+TEST_CASE("Offsets of bags are drawn in ascending order from 0") {
+  const Graph whole = graph(
+      {input(value("weight", {30, 8})), input(value("i", {50}, {}, "int64")),
+       input(value("offsets", {2, 7}, {}, "int64")),
+       node("aten.select.int", {read("offsets"), 0, 1}, value("row", {7}, {}, "int64"), {}),
+       node("aten._embedding_bag.default", {read("weight"), read("i"), read("row")}, value("y", {7, 8}), {})},
+      {"y"});
+  Graph viewed = whole;
+  viewed.nodes[3].is_view = true;
+  const auto program = program_of(viewed, {3, 4});
+  REQUIRE(program);
+  const std::string text = python_of(program->document, {});
+  CHECK(text.contains("def ascending(values, dim, first)"));
+  CHECK(text.contains("torch.randint(0, 30, [50], dtype=torch.int64)"));
+  CHECK(text.contains("ascending(torch.randint(0, 50, [2, 7], dtype=torch.int64), 1, 0)"));
+}
+
+TEST_CASE("Integers that never fell along a dimension in a real call are drawn so") {
+  json permuted = value("i", {4, 5, 6}, {}, "int64");
+  permuted["strides"] = {30, 1, 5};
+  const Graph whole = graph({input(permuted), node("aten.add.Tensor", {read("i"), 1}, value("a", {4, 5, 6}, {}, "int64"))}, {"a"});
+  const auto program = program_of(whole, {1});
+  REQUIRE(program);
+  const auto text = [&](int dimension) {
+    return python_of(program->document, {{{"low", 2}, {"high", 9}, {"ascending", dimension}}});
+  };
+  CHECK(text(1).contains("ascending(torch.randint(2, 10, [4, 6, 5], dtype=torch.int64), 2, 2)"));
+  CHECK(text(2).contains("dtype=torch.int64), 1, 2)"));
+  CHECK(!python_of(program->document, {{{"low", 2}, {"high", 9}}}).contains("ascending"));
+}

@@ -1,10 +1,13 @@
 #include "generator/families/pointwise/pointwise_transpose.h"
 
+#include "generator/elements/memory_view.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 namespace warpwright::families::pointwise {
 namespace {
@@ -19,16 +22,55 @@ struct Crossing {
   std::vector<std::size_t> along, fast;
 };
 
-/// True if the value is a chain of views of a region input, without expand.
-bool is_viewed_input(const ops::GraphIndex &graph, const elements::Region &region,
-                     std::string value) {
-  while (std::ranges::find(region.inputs, value) == region.inputs.end()) {
-    const model::Node &node = graph.node(value);
-    if ((!ops::is_strided_view(node) && node.op != op::layout) || node.op == op::expand)
-      return false;
-    value = node.inputs[0];
+/// Returns the values whose elements depend on elements of equal dense inputs at their own place,
+/// and on smaller tensors.
+std::set<std::string> computed_in_order(const ops::GraphIndex &graph,
+                                        const elements::Region &region) {
+  std::set<std::string> found;
+  for (const std::string &name : region.nodes) {
+    const model::Node &node = graph.node(name);
+    const auto is_in_order = [&](const std::string &input) {
+      const model::Node &operand = graph.node(input);
+      if (model::elements_of(operand.type().shape) < model::elements_of(node.type().shape))
+        return true;
+      const elements::MemoryView view = elements::view_of(graph, input, region.strides);
+      const bool is_dense = std::ranges::find(region.inputs, view.root) != region.inputs.end() &&
+                            model::is_contiguous({operand.type().dtype, view.shape, view.strides});
+      return operand.type().shape == node.type().shape && (is_dense || found.contains(input));
+    };
+    if (ops::is_pointwise(node) && std::ranges::all_of(node.inputs, is_in_order))
+      found.insert(name);
   }
-  return true;
+  return found;
+}
+
+/// Returns the distances in memory between neighbors of a view of a region input, or of what a region computes in an
+/// input's order; 0 for dimensions without neighbors. nullopt: another value, or one with repeated elements.
+/// @param in_order as computed_in_order() returns
+std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
+                                            const elements::Region &region,
+                                            const elements::ElementWriter &writer,
+                                            const std::set<std::string> &in_order,
+                                            const std::string &value) {
+  std::string root = value;
+  while (std::ranges::find(region.inputs, root) == region.inputs.end()) {
+    const model::Node &node = graph.node(root);
+    if (node.op == op::expand)
+      return std::nullopt;
+    if (!ops::is_strided_view(node) && node.op != op::layout)
+      break;
+    root = node.inputs[0];
+  }
+  if (std::ranges::find(region.inputs, root) == region.inputs.end()) {
+    const elements::MemoryView view = elements::view_of(graph, value, region.strides);
+    if (view.root != root || !in_order.contains(root))
+      return std::nullopt;
+    return view.strides;
+  }
+  model::Shape strides;
+  for (std::size_t d = 0; d < graph.node(value).type().shape.size(); ++d)
+    strides.push_back(writer.stride(value, d));
+  return strides;
 }
 
 std::int64_t extent(const std::vector<std::size_t> &dims, const model::Shape &shape) {
@@ -38,14 +80,13 @@ std::int64_t extent(const std::vector<std::size_t> &dims, const model::Shape &sh
   return product;
 }
 
-std::optional<Crossing> crossing_of(const elements::ElementWriter &writer, const std::string &value,
-                                    const model::Shape &shape, const model::Shape &out) {
-  model::Shape in(shape.size(), 0);
+/// @param in,out distances between neighbors in the memories of the value and of the outputs
+std::optional<Crossing> crossing_of(const std::string &value, const model::Shape &shape,
+                                    const model::Shape &in, const model::Shape &out) {
   std::optional<std::size_t> along, fast;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] < 2)
       continue;
-    in[d] = writer.stride(value, d);
     if (in[d] == 1)
       along = d;
     if (out[d] == 1)
@@ -96,13 +137,14 @@ std::optional<Crossing> find_crossing(const ops::GraphIndex &graph,
         other.shape != type.shape || model::strides_of(other) != strides)
       return std::nullopt;
   const elements::ElementWriter writer(graph, region);
+  const std::set<std::string> in_order = computed_in_order(graph, region);
   std::vector<std::string> values(region.nodes.rbegin(), region.nodes.rend());
   values.insert(values.end(), region.inputs.begin(), region.inputs.end());
   for (const std::string &value : values)
-    if (graph.node(value).type().shape == type.shape && is_viewed_input(graph, region, value) &&
-        stays_in_place(graph, region, value))
-      if (auto crossing = crossing_of(writer, value, type.shape, strides))
-        return crossing;
+    if (graph.node(value).type().shape == type.shape && stays_in_place(graph, region, value))
+      if (const auto in = strides_of_view(graph, region, writer, in_order, value))
+        if (auto crossing = crossing_of(value, type.shape, *in, strides))
+          return crossing;
   return std::nullopt;
 }
 

@@ -1,5 +1,7 @@
 // Partition and plans: what is fused, what is left to the library, where state and results go.
+#include "generator/ops/graph_index.h"
 #include "generator/planning/module_task.h"
+#include "generator/rewrites/rewrite.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 
@@ -188,7 +190,7 @@ TEST_CASE("A costly value whose halves meet twice behind a cat is stored before 
 
 TEST_CASE("A region stores the value from which its readers compute the rest, if that is less") {
   GraphBuilder g;
-  const std::string x = g.input("x", {4, 6, 64, 8}), mask = g.input("mask", {4, 6, 64, 8});
+  const std::string x = g.input("x", {4, 32, 64, 8}), mask = g.input("mask", {4, 32, 64, 8});
   const std::string share = g.op("softmax", {x}, {{"dim", std::int64_t{1}}});
   std::vector<std::string> sums;
   for (const std::string &value : {g.op("mul", {share, mask}), g.op("add", {share, mask}), g.op("sub", {share, mask})})
@@ -199,6 +201,21 @@ TEST_CASE("A region stores the value from which its readers compute the rest, if
   CHECK(built.regions[0].planned.region.outputs == std::vector{share});
   CHECK(built.regions[1].planned.region.inputs == std::vector{share, mask});
   CHECK(check(graph, built) == "");
+  // In parts, the maxima and sums of the rows are less than the softmax, if rows are long enough.
+  const model::Graph parts = rewrites::simplify(graph).graph;
+  const BuiltPlan split = plan(parts);
+  REQUIRE(split.regions.size() == 2);
+  for (const std::string &output : split.regions[0].planned.region.outputs)
+    CHECK(model::elements_of(ops::GraphIndex(split.graph).node(output).type().shape) == 4 * 64 * 8);
+  CHECK(split.regions[1].planned.region.inputs.front() == x);
+  CHECK(check(parts, split) == "");
+  for (const char *reduction : {"amax", "sum"}) { // the library reads elements from memory
+    PlanChoices choices;
+    for (const model::Node &node : parts.nodes)
+      if (node.op == reduction)
+        choices.anchors[node.name].family = elements::kLibraryFamily;
+    CHECK(check(parts, plan(parts, choices)) == "");
+  }
   // One value of three is less to store and to read than three.
   GraphBuilder h;
   const std::string y = h.input("y", {4, 6, 64, 8}), a = h.input("a", {4, 6, 64, 8}), b = h.input("b", {4, 6, 64, 8});
@@ -208,6 +225,25 @@ TEST_CASE("A region stores the value from which its readers compute the rest, if
   REQUIRE(kept.regions.size() == 2);
   CHECK(kept.regions[0].planned.region.outputs == std::vector{joined});
   CHECK(check(narrow, kept) == "");
+}
+
+TEST_CASE("A factor that a region cannot store is computed wherever it is read") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2, 16, 24, 8}), a = g.input("a", {2, 16, 1, 1}),
+                    b = g.input("b", {2, 16, 1, 1});
+  const std::string scaled = g.op("mul", {x, g.op("sigmoid", {g.op("add", {a, b})})});
+  const auto over_channels = [&](const char *op) {
+    return g.op(op, {scaled}, {{"dims", Shape{1}}, {"keepdim", true}});
+  };
+  const std::string both = g.op("add", {over_channels("mean"), over_channels("amax")}),
+                    product = g.op("matmul", {g.reshape(both, {2, 192}), g.input("w", {192, 192})});
+  const model::Graph graph = g.graph({g.op("mul", {scaled, g.reshape(product, {2, 1, 24, 8})})});
+  const BuiltPlan built = plan(graph);
+  CHECK(built.notes.empty());
+  for (const BuiltRegion &region : built.regions)
+    for (const std::string &output : region.planned.region.outputs)
+      CHECK(output != scaled);
+  CHECK(check(graph, built) == "");
 }
 
 TEST_CASE("A product reads a reshaped value in the memory of its source") {

@@ -183,6 +183,17 @@ TEST_CASE("A transpose goes through tiles and carries what is fused with it") {
   check(g.graph({g.op("relu", {g.op("add", {turned, bias})})}));
 }
 
+TEST_CASE("Tiles hold what is computed in the order of an operand") {
+  GraphBuilder g;
+  const std::string sum = g.op("add", {g.input("x", {2, 40, 50, 24}), g.input("bias", {24})});
+  const std::string turned = g.op("permute", {g.op("tanh", {sum})}, {{"dims", Shape{0, 3, 1, 2}}});
+  const model::Graph graph = g.graph({g.op("mul", {turned, g.input("y", {2, 24, 40, 50})})});
+  const auto built = build_plan(graph, plan_buffers(graph), h200(), {});
+  REQUIRE(built);
+  CHECK(built->regions.at(0).configuration.contains("transpose"));
+  check(graph);
+}
+
 TEST_CASE("A turned value that is read at other places too comes out right") {
   GraphBuilder g;
   const std::string x = g.input("x", {40, 40});

@@ -113,9 +113,34 @@ TEST_CASE("a reduction of normalised rows leaves a number a row") {
                                              reduced(g, "mean", y), reduced(g, "amax", y)}),
                                     {"reduction-split"});
   CHECK(ops_of(graph).find("sum") != std::string::npos);
+  for (const auto &[op, attributes] :
+       {std::pair<const char *, model::Attributes>{"softmax", {{"dim", std::int64_t{2}}}},
+        {"log_softmax", {{"dim", std::int64_t{1}}}},
+        {"layer_norm", {{"dims", Shape{2}}, {"eps", 1e-5}}}}) {
+    GraphBuilder composite;
+    const auto z = composite.op(op, {composite.input("x", {3, 2, 5})}, attributes);
+    check_rewrites(composite.graph({reduced(composite, "sum", composite.op("exp", {z}))}),
+                   {"reduction-split"});
+  }
   GraphBuilder h;
   check_left_alone(h.graph({reduced(h, "sum", h.op("square", {h.input("x", {3, 2, 5})}))}),
                    "reduction-split");
+}
+
+TEST_CASE("a softmax that reductions along other dimensions read is written in parts") {
+  const auto graph_of = [](const char *op, model::Dtype dtype, std::int64_t reduced, bool is_result) {
+    GraphBuilder g;
+    const auto y = g.op(op, {g.input("x", {3, 4, 5}, dtype)}, {{"dim", std::int64_t{1}}});
+    const auto sum = g.op("sum", {g.op("mul", {y, g.input("m", {3, 4, 5}, dtype)})},
+                          {{"dims", Shape{reduced}}, {"keepdim", false}});
+    return is_result ? g.graph({sum, y}) : g.graph({sum});
+  };
+  for (const char *op : {"softmax", "log_softmax"}) {
+    check_rewrites(graph_of(op, model::Dtype::Float32, 2, false), {"softmax-parts"});
+    check_rewrites(graph_of(op, model::Dtype::Float16, 0, false), {"softmax-parts"});
+    check_left_alone(graph_of(op, model::Dtype::Float32, 1, false), "softmax-parts");
+    check_left_alone(graph_of(op, model::Dtype::Float32, 2, true), "softmax-parts");
+  }
 }
 
 TEST_CASE("permutes wait behind pointwise ops and reductions that do not need their order") {

@@ -389,6 +389,29 @@ class Online(Case):
             captured.regions = [{"inputs": [{"name": "x"}, {"name": "add__tensor"}]}]
             self.assertEqual(search.Captured.profiles(captured, {"x": x, "state": state}), {"x": jobs.profile_of(x)})
 
+    def test_a_profile_says_along_which_dimension_integers_ascend(self):
+        offsets = torch.tensor([[0, 2, 2, 5], [0, 0, 1, 3]])
+        self.assertEqual(jobs.profile_of(offsets), {"low": 0, "high": 5, "ascending": 1})
+        self.assertEqual(jobs.profile_of(offsets.T)["ascending"], 0)
+        for value in (torch.tensor([3, 1, 2]), torch.tensor([200, 100], dtype=torch.uint8), torch.tensor(3), torch.tensor([[3]])):
+            self.assertNotIn("ascending", jobs.profile_of(value))
+
+    def test_offsets_of_bags_are_drawn_so_that_the_region_runs(self):
+        class Bags(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.bag = nn.EmbeddingBag(20, 8, mode="sum")
+
+            def forward(self, indices, offsets):
+                return F.gelu(self.bag(indices[1], offsets[1])) * 2
+
+        offsets = torch.randint(0, 30, (2, 12)).sort(1).values
+        offsets[:, 0] = 0
+        model, inputs = Bags().eval(), (torch.randint(0, 20, (2, 30)), offsets)
+        line, count = self.calls_of(model, *inputs, search="now", budget="200s")
+        self.assertIn("region 1/1: verified", line)
+        self.assertEqual(count, 1)
+
     def test_a_job_keeps_the_first_profile(self):
         region = {"key": "a" * 64, "has_plan": False, "program": {}, "sizes": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
         for value, low in ((None, None), (torch.tensor([3, 4]), 3), (torch.tensor([5]), 3)):
