@@ -49,6 +49,23 @@ TEST_CASE("an included file is analyzed as part of the source that includes it")
   CHECK(newer.substr(facts.kernels[0].name_range.begin, 5) == "twice");
 }
 
+TEST_CASE("a constant of a header is no size, because the kernel's text fixes it") {
+  const auto files = files_in_memory({{"/p/shape.h", "namespace shape { constexpr int width = 64; }\nusing namespace shape;\nint rows = 100;\n"}});
+  const std::string source = R"(#include "shape.h"
+__global__ void scale(float *x) { x[blockIdx.x * width + threadIdx.x] *= 2; }
+int main() {
+  float *x;
+  cudaMalloc(&x, rows * width * sizeof(float));
+  scale<<<rows, width>>>(x);
+}
+)";
+  auto unit = parse_stub({"/p/main.cu", source}, {}, files);
+  REQUIRE(unit);
+  const Inferred inferred = infer_in(**unit, "scale");
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"rows", 100}});
+}
+
 TEST_CASE("a file that the including source does not reach is parsed by itself") {
   const auto files = files_in_memory(
       {{"/p/main.cu", "#if 0\n#include \"kernel.cuh\"\n#endif\n"}, {"/p/kernel.cuh", kKernel}});
