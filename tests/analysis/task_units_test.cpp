@@ -112,6 +112,29 @@ int main(int argc, char **argv) {
   CHECK(task.buffers.at(0).extent.evaluate(task.sizes).value_or(0) == 1200);
 }
 
+TEST_CASE("const and restrict of a parameter itself do not keep sources apart") {
+  const auto files = files_in_memory({{"/p/main.cu", R"(#include <cstdlib>
+void run(float *__restrict__ x, const int n);
+int main(int argc, char **argv) { run((float *)malloc(4 * atoi(argv[1])), atoi(argv[1])); }
+)"}});
+  const std::string source = R"(
+__global__ void twice(float *x, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }
+void run(float *x, int n) {
+  float *d;
+  cudaMalloc(&d, n * sizeof(float));
+  twice<<<(n + 255) / 256, 256>>>(d, n);
+}
+)";
+  ParseSettings settings;
+  settings.program = {"/p/main.cu"};
+  settings.run = {{"700"}, "the target run of Makefile"};
+  auto unit = parse_stub({"/p/twice.cu", source}, settings, files);
+  REQUIRE(unit);
+  const Inferred inferred = infer_in(**unit, "twice");
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"n", 700}});
+}
+
 TEST_CASE("a project's files are read again when one of them is new or has changed") {
   const auto files = files_in_memory({{"/p/Makefile", ""}, {"/p/a.cu", kKernel}});
   config::ProgramFinder programs(files);
