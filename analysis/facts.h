@@ -109,7 +109,6 @@ struct MissingFact {
   bool operator==(const MissingFact &) const = default;
 };
 
-/// A launch of the kernel as a run of the program had it.
 /// Elements of a buffer before a recorded launch.
 struct CapturedValues {
   /// Quantiles: in no order; Sorted, Permutation: see model::Distribution
@@ -117,8 +116,11 @@ struct CapturedValues {
   std::vector<double> quantiles; ///< the values: as many as a model::Distribution has, ascending
 };
 
+/// A launch of the kernel as a run of the program had it.
 struct CapturedLaunch {
   std::string source; ///< for people: "the run of ./main 4096 on 2026-11-26"
+  std::string symbol; ///< mangled name of the kernel or its instance
+  double mean_ns = 0; ///< GPU time of one of its runs; 0: none was timed
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::int64_t shared_bytes = 0;                     ///< dynamic shared memory of a block
   std::map<std::string, std::int64_t> integers;      ///< by parameter or field; 0 for a null pointer
@@ -163,6 +165,8 @@ struct CapturedTime {
   std::uint64_t runs = 0; ///< launches, also as parts of graphs
   double total_ns = 0;
   double share = 0; ///< of the run's GPU time
+  /// GPU time of one run of the launch that the task stands for. The kernel's other launches may be of other sizes.
+  std::optional<double> launch_ns;
 };
 
 struct Kernel {

@@ -5,6 +5,7 @@
 // device code (members only in constant expressions), but NVRTC and Clang reject them. Thread: the
 // unit's thread.
 #include "analysis/slicer/declarations.h"
+#include "analysis/slicer/compatibility.h"
 #include "analysis/slicer/constants.h"
 #include "analysis/stub/stub_headers.h"
 
@@ -50,6 +51,31 @@ bool is_device_variable(const clang::VarDecl *variable) {
   return type.isConstQualified() &&
          (type->isArithmeticType() || type->isEnumeralType() || type->isDependentType());
 }
+
+const clang::FunctionDecl *function_of(const Decl *declaration) {
+  if (const auto *templated = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration))
+    return templated->getTemplatedDecl();
+  return llvm::dyn_cast<clang::FunctionDecl>(declaration);
+}
+
+/// Finds calls of functions that exist on the host only.
+struct HostCalls : clang::RecursiveASTVisitor<HostCalls> {
+  static bool is_host(const clang::NamedDecl *declaration) {
+    const clang::FunctionDecl *function = function_of(declaration->getUnderlyingDecl());
+    return function && !llvm::isa<clang::CXXMethodDecl>(function) && !is_device_function(function) &&
+           function->getBuiltinID() == 0 && !function->isInStdNamespace();
+  }
+  bool VisitDeclRefExpr(clang::DeclRefExpr *reference) {
+    found |= is_host(reference->getDecl());
+    return !found;
+  }
+  bool VisitOverloadExpr(clang::OverloadExpr *overloads) {
+    found |= !overloads->decls().empty() && std::ranges::all_of(overloads->decls(), is_host);
+    return !found;
+  }
+
+  bool found = false;
+};
 
 class Collector {
 public:
@@ -171,21 +197,15 @@ private:
     Item item;
     item.scopes = scopes;
     item.declarations.push_back(declaration);
+    item.file = *file_of(declaration->getLocation());
     if (!describe(declaration, item))
       return;
-    item.file = *file_of(declaration->getLocation());
     item.range = extent_of(declaration, item);
     if (item.range.size() == 0)
       return;
     if (!declaration->getLocation().isMacroID())
       add_edits(declaration, item);
     inventory_.items.push_back(std::move(item));
-  }
-
-  static const clang::FunctionDecl *function_of(const Decl *declaration) {
-    if (const auto *templated = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration))
-      return templated->getTemplatedDecl();
-    return llvm::dyn_cast<clang::FunctionDecl>(declaration);
   }
 
   static const clang::VarDecl *variable_of(const Decl *declaration) {
@@ -210,7 +230,7 @@ private:
       item.is_host_only = !is_device_function(function);
       if (const auto *method = llvm::dyn_cast<clang::CXXMethodDecl>(function)) {
         item.names = {method->getParent()->getNameAsString()};
-        item.is_host_only = item.is_host_only && is_annotated(function);
+        item.is_host_only = item.is_host_only && (is_annotated(function) || calls_host(*declaration, *function, item));
       } else if (function->isOverloadedOperator()) {
         for (const clang::ParmVarDecl *parameter : function->parameters())
           add_type_name(parameter->getType().getNonReferenceType(), item.operands);
@@ -318,7 +338,10 @@ private:
       if (member->isImplicit())
         continue;
       if (const auto *function = function_of(member))
-        is_only_for_host(function) ? remove(member, item) : annotate(function, item);
+        is_only_for_host(function) ? remove(member, *function, item) : adapt(*member, *function, item);
+      if (const auto *friendly = llvm::dyn_cast<clang::FriendDecl>(member); friendly && friendly->getFriendDecl())
+        if (const auto *function = function_of(friendly->getFriendDecl()); function && calls_host(*member, *function, item))
+          remove(member, *function, item);
       const auto *templated = llvm::dyn_cast<clang::ClassTemplateDecl>(member);
       annotate_members(templated ? templated->getTemplatedDecl()
                                  : llvm::dyn_cast<clang::CXXRecordDecl>(member),
@@ -330,15 +353,69 @@ private:
     return has_explicit<clang::CUDAHostAttr>(function) && !has_explicit<clang::CUDADeviceAttr>(function);
   }
 
+  /// Makes an unannotated member usable by the device, or takes what only the host can run.
+  void adapt(const Decl &member, const clang::FunctionDecl &function, Item &item) const {
+    if (!calls_host(member, function, item))
+      return annotate(&function, item);
+    if (has_unknown_std(signature_of(member, function, item), item))
+      return remove(&member, function, item);
+    const Range body = body_of(member, function, item);
+    if (body.size() > 0)
+      item.edits.push_back({body, ";"});
+  }
+
+  /// Whether an unannotated function can only run on the host.
+  bool calls_host(const Decl &member, const clang::FunctionDecl &function, const Item &item) const {
+    if (is_annotated(&function) || function.isConstexpr() || function.isVirtualAsWritten() || function.isDefaulted() ||
+        member.getLocation().isMacroID() || file_of(member.getLocation()) != item.file)
+      return false;
+    if (has_unknown_std(extent_of_member(member, function, item), item))
+      return true;
+    HostCalls calls;
+    calls.TraverseDecl(const_cast<clang::FunctionDecl *>(&function));
+    return calls.found;
+  }
+
+  bool has_unknown_std(Range range, const Item &item) const {
+    bool found = false;
+    for_each_std(*inventory_.files[item.file], range,
+                 [&](const std::string &name, std::size_t) { found |= !is_supported_std(name); });
+    return found;
+  }
+
+  Range extent_of_member(const Decl &member, const clang::FunctionDecl &function, const Item &item) const {
+    return declaration_around(*inventory_.files[item.file], offset_of(member.getLocation()),
+                              function.doesThisDeclarationHaveABody(), ";{}:");
+  }
+
+  /// From the initializers of a constructor, or the brace, to the end; empty without a body.
+  Range body_of(const Decl &member, const clang::FunctionDecl &function, const Item &item) const {
+    const SourceText &source = *inventory_.files[item.file];
+    const Range whole = extent_of_member(member, function, item);
+    if (!function.doesThisDeclarationHaveABody() || function.getSourceRange().getEnd().isMacroID())
+      return {whole.end, whole.end};
+    int depth = 0;
+    for (std::size_t i = token_at(source, offset_of(function.getLocation())); i < source.tokens.size(); ++i) {
+      const Token &token = source.tokens[i];
+      if (token.range.begin >= whole.end)
+        break;
+      const std::string_view text = source.of(token);
+      if (depth == 0 && (text == "{" || text == ":"))
+        return {token.range.begin, whole.end};
+      depth += text == "(" ? 1 : text == ")" ? -1 : 0;
+    }
+    return {whole.end, whole.end};
+  }
+
+  Range signature_of(const Decl &member, const clang::FunctionDecl &function, const Item &item) const {
+    return {extent_of_member(member, function, item).begin, body_of(member, function, item).begin};
+  }
+
   /// Removes a member that device code cannot call and that NVRTC refuses.
-  void remove(const Decl *member, Item &item) const {
-    const clang::FunctionDecl *function = function_of(member);
+  void remove(const Decl *member, const clang::FunctionDecl &function, Item &item) const {
     if (member->getLocation().isMacroID() || file_of(member->getLocation()) != item.file)
       return;
-    const SourceText &source = *inventory_.files[item.file];
-    const Range range = declaration_around(source, offset_of(member->getLocation()),
-                                     function->doesThisDeclarationHaveABody(), ";{}:");
-    item.edits.push_back({range, ""});
+    item.edits.push_back({extent_of_member(*member, function, item), ""});
   }
 
   void annotate(const clang::FunctionDecl *function, Item &item) const {

@@ -87,6 +87,8 @@ public:
                   "Write the kernel out instead of generating it by nested macros");
     leave_out_overloads(kernel);
     choose(root - inventory_.items.begin());
+    if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(&kernel))
+      need_arguments(*function);
     close();
     if (side_ == Side::Host)
       return emit_file(0);
@@ -101,6 +103,46 @@ public:
 
 private:
   using ItemPlaces = std::set<std::pair<std::string, std::size_t>>; ///< path and offset
+
+  /// For a name that a text declares: the first file that does.
+  using FilesOfNames = std::map<std::string, std::string>;
+
+  void add_files_of_names(FilesOfNames &files) const {
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+      if (chosen_[i])
+        for (const std::string &name : inventory_.items[i].names)
+          files.try_emplace(name, inventory_.files[inventory_.items[i].file]->path);
+  }
+
+  static bool is_of_one_unit(const clang::Decl *declaration) {
+    const auto *named = llvm::dyn_cast<clang::NamedDecl>(declaration);
+    return named && llvm::isa<clang::FunctionDecl, clang::FunctionTemplateDecl, clang::VarDecl>(named) &&
+           !named->isExternallyVisible();
+  }
+
+  /// The text of a linked unit with other names for its statics that another file's declarations would meet.
+  std::string with_own_names(const std::string &text, const FilesOfNames &declared) const {
+    std::map<std::string, std::string> renamed;
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i) {
+      const Item &item = inventory_.items[i];
+      const SourceText &source = *inventory_.files[item.file];
+      if (chosen_[i] && std::ranges::any_of(item.declarations, is_of_one_unit))
+        for (const std::string &name : item.names)
+          if (const auto first = declared.find(name); first != declared.end() && first->second != source.path)
+            renamed[name] = name + "_of_" + word_of(source.display);
+    }
+    std::string before, after;
+    for (const auto &[name, other] : renamed) {
+      before += "#define " + name + " " + other + "\n";
+      after += "#undef " + name + "\n";
+    }
+    return before + text + after;
+  }
+
+  static std::string word_of(std::string name) {
+    std::ranges::replace_if(name, [](char c) { return !is_word(c); }, '_');
+    return name;
+  }
 
   ItemPlaces chosen_places() const {
     ItemPlaces places;
@@ -126,6 +168,8 @@ private:
   Result<std::string> linked() {
     std::string text;
     std::set<std::string> searched;
+    FilesOfNames declared;
+    add_files_of_names(declared);
     ItemPlaces emitted = chosen_places();
     for (std::set<std::string> names = undefined(); !names.empty();) {
       const std::string name = *names.begin();
@@ -137,7 +181,9 @@ private:
           Slicer slicer(*other, side_);
           slicer.is_linked_ = true;
           slicer.others_ = emitted;
-          text += TRY(slicer.run(*function));
+          const std::string part = TRY(slicer.run(*function));
+          text += slicer.with_own_names(part, declared);
+          slicer.add_files_of_names(declared);
           emitted.merge(slicer.chosen_places());
           names.merge(slicer.undefined());
           for (std::size_t i = 0; i < slicer.inventory_.items.size(); ++i)
@@ -176,6 +222,35 @@ private:
                                function->getTemplateSpecializationKind() == clang::TSK_Undeclared;
   }
 
+  /// Types of template arguments: launches name them, and the template's own text may not.
+  void need_arguments(const clang::FunctionDecl &kernel) {
+    if (const clang::FunctionTemplateDecl *pattern = kernel.getDescribedFunctionTemplate())
+      for (const clang::FunctionDecl *instance : pattern->specializations())
+        if (const auto *arguments = instance->getTemplateSpecializationArgs())
+          need(arguments->asArray());
+  }
+
+  void need(llvm::ArrayRef<clang::TemplateArgument> arguments) {
+    for (const clang::TemplateArgument &argument : arguments)
+      if (argument.getKind() == clang::TemplateArgument::Type)
+        need(argument.getAsType());
+      else if (argument.getKind() == clang::TemplateArgument::Integral)
+        need(argument.getIntegralType());
+      else if (argument.getKind() == clang::TemplateArgument::Pack)
+        need(argument.getPackAsArray());
+  }
+
+  void need(clang::QualType type) {
+    type = type.getNonReferenceType();
+    while (type->isPointerType() || type->isArrayType())
+      type = clang::QualType(type->getPointeeOrArrayElementType(), 0);
+    const clang::TagDecl *tag = type->getAsTagDecl();
+    for (const clang::DeclContext *context = tag; llvm::isa_and_nonnull<clang::TagDecl>(context); context = context->getParent())
+      needed_.insert(llvm::cast<clang::TagDecl>(context)->getNameAsString());
+    if (const auto *instance = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(tag))
+      need(instance->getTemplateArgs().asArray());
+  }
+
   static bool holds(const clang::Decl *declaration, const clang::NamedDecl &kernel) {
     if (declaration == &kernel)
       return true;
@@ -199,12 +274,27 @@ private:
     return pieces;
   }
 
+  /// The item's text without what its edits remove.
+  std::vector<Range> kept_ranges(const Item &item) const {
+    std::vector<TextEdit> edits = side_ == Side::Device ? item.edits : std::vector<TextEdit>();
+    std::ranges::sort(edits, {}, [](const TextEdit &edit) { return edit.range.begin; });
+    std::vector<Range> kept;
+    std::size_t begin = item.range.begin;
+    for (const TextEdit &edit : edits) {
+      kept.push_back({begin, edit.range.begin});
+      begin = edit.range.end;
+    }
+    kept.push_back({begin, item.range.end});
+    return kept;
+  }
+
   void choose(std::size_t index) {
     if (chosen_[index])
       return;
     chosen_[index] = true;
     const Item &item = inventory_.items[index];
-    collect_identifiers(*inventory_.files[item.file], item.range, needed_);
+    for (const Range range : kept_ranges(item))
+      collect_identifiers(*inventory_.files[item.file], range, needed_);
     for (const std::string &name : item.names)
       needed_.insert(name);
   }
@@ -253,31 +343,17 @@ private:
     return source.display + " line " + std::to_string(LineIndex(source.text).line_of(offset) + 1);
   }
 
-  /// Calls `visit(name, offset)` for each `std::name` in the range.
-  template <class Visit>
-  static void for_each_std(const SourceText &source, Range range, Visit visit) {
-    for (std::size_t i = token_at(source, range.begin); i + 2 < source.tokens.size(); ++i) {
-      if (source.tokens[i].range.begin >= range.end)
-        return;
-      const bool is_std =
-          source.of(source.tokens[i]) == "std" && source.of(source.tokens[i + 1]) == "::";
-      const bool is_cuda = i >= 2 && source.of(source.tokens[i - 1]) == "::" &&
-                           source.of(source.tokens[i - 2]) == "cuda";
-      if (is_std && !is_cuda)
-        visit(std::string(source.of(source.tokens[i + 2])), source.tokens[i].range.begin);
-    }
-  }
-
   Result<void> check_std(const std::string &what, const Item &item) {
     Result<void> result;
-    for_each_std(*inventory_.files[item.file], item.range, [&](const std::string &name, std::size_t offset) {
-      if (is_supported_std(name))
-        std_names_.insert(name);
-      else if (result)
-        result = fail(what + "it needs std::" + name + " (" + place(item, offset) +
-                          "), which device code does not have when compiled at run time",
-                      "Write it out, or use cuda::std::" + name);
-    });
+    for (const Range range : kept_ranges(item))
+      for_each_std(*inventory_.files[item.file], range, [&](const std::string &name, std::size_t offset) {
+        if (is_supported_std(name))
+          std_names_.insert(name);
+        else if (result)
+          result = fail(what + "it needs std::" + name + " (" + place(item, offset) +
+                            "), which device code does not have when compiled at run time",
+                        "Write it out, or use cuda::std::" + name);
+      });
     return result;
   }
 
@@ -548,35 +624,10 @@ private:
   std::set<std::string> linked_names_; ///< names that other units' text declares
 };
 
-/// Includes for the template arguments of the kernel's instantiations. The template's own text may
-/// not name these types.
-std::string headers_of_instantiations(const clang::FunctionDecl &kernel, const std::string &slice) {
-  const clang::FunctionTemplateDecl *pattern = kernel.getDescribedFunctionTemplate();
-  std::string headers;
-  if (!pattern)
-    return headers;
-  for (const auto &[type, header] :
-       {std::pair("__half", "cuda_fp16.h"), std::pair("__nv_bfloat16", "cuda_bf16.h")}) {
-    bool named = false;
-    for (const clang::FunctionDecl *instance : pattern->specializations())
-      if (const auto *arguments = instance->getTemplateSpecializationArgs())
-        for (const clang::TemplateArgument &argument : arguments->asArray())
-          if (argument.getKind() == clang::TemplateArgument::Type)
-            if (const auto *record = argument.getAsType()->getAsRecordDecl())
-              named |= record->getName().starts_with(type);
-    if (named && !slice.contains(header))
-      headers += std::string("#include <") + header + ">\n";
-  }
-  return headers;
-}
-
 } // namespace
 
 Result<std::string> slice_kernel(const ParsedUnit &unit, const clang::FunctionDecl &kernel) {
-  auto slice = Slicer(unit, Slicer::Side::Device).run(kernel);
-  if (slice)
-    slice = headers_of_instantiations(kernel, *slice) + *slice;
-  return slice;
+  return Slicer(unit, Slicer::Side::Device).run(kernel);
 }
 
 Result<std::string> slice_host(const ParsedUnit &unit, const clang::NamedDecl &declaration) {

@@ -179,4 +179,16 @@ void collect_identifiers(const SourceText &source, Range range,
   }
 }
 
+void for_each_std(const SourceText &source, Range range, const std::function<void(const std::string &, std::size_t)> &visit) {
+  for (std::size_t i = token_at(source, range.begin); i + 2 < source.tokens.size(); ++i) {
+    if (source.tokens[i].range.begin >= range.end)
+      return;
+    const bool is_std = source.of(source.tokens[i]) == "std" && source.of(source.tokens[i + 1]) == "::";
+    const bool is_cuda =
+        i >= 2 && source.of(source.tokens[i - 1]) == "::" && source.of(source.tokens[i - 2]) == "cuda";
+    if (is_std && !is_cuda)
+      visit(std::string(source.of(source.tokens[i + 2])), source.tokens[i].range.begin);
+  }
+}
+
 } // namespace warpwright::analysis::slicer

@@ -8,6 +8,7 @@
 
 #include "support/text.h"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -58,5 +59,8 @@ Range declaration_around(const SourceText &source, std::size_t offset, bool is_f
 
 /// Adds the identifiers in `range`, including those in directives.
 void collect_identifiers(const SourceText &source, Range range, std::set<std::string> &identifiers);
+
+/// Calls `visit(name, offset)` for each `std::name` in `range`; those of cuda::std are left out.
+void for_each_std(const SourceText &source, Range range, const std::function<void(const std::string &, std::size_t)> &visit);
 
 } // namespace warpwright::analysis::slicer

@@ -1,5 +1,6 @@
 // Launches that the host code does not tell: from a comment, or from a recorded run.
 #include "analysis/task/draft_parts.h"
+#include "analysis/task/kernel_symbols.h"
 
 #include <algorithm>
 
@@ -105,7 +106,8 @@ LaunchDraft draft_from_run(const ParsedUnit &unit, const clang::FunctionDecl &ke
   }
   launch.shared_bytes = run.shared_bytes;
   spec.launch = launch;
-  LaunchDraft draft = draft_from_spec(unit, kernel, spec);
+  const clang::FunctionDecl *instance = with_symbol(kernel, run.symbol);
+  LaunchDraft draft = draft_from_spec(unit, instance ? *instance : kernel, spec);
   for (const auto &[name, value] : run.integers) {
     give_integer(draft, name, value);
     if (value == 0)

@@ -48,6 +48,8 @@ private:
   static constexpr int kMostDepth = 120;        ///< of calls and of nested expressions
   static constexpr int kMostSteps = 400'000;    ///< expressions and statements of a run
   static constexpr int kMostLoopSteps = 30'000; ///< of one loop; a longer one is not followed
+  /// Of a loop that was too long before, such as the one of a function that fills arrays.
+  static constexpr int kMostStepsOfLongLoop = 1'000;
 
   // ---- control flow
   Flow execute(const clang::Stmt *statement);
@@ -113,6 +115,7 @@ private:
   int depth_ = 0, steps_ = 0;
   bool globals_changed_ = false; ///< an unknown function of the project may have written to them
   bool has_ended_ = false;      ///< the program called exit() inside the running statement
+  std::set<const clang::Stmt *> long_loops_; ///< their bodies
   int loop_limit_ = kMostSteps; ///< the step at which the innermost loop is no longer followed
 };
 

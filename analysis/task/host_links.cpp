@@ -7,14 +7,14 @@
 namespace warpwright::analysis {
 namespace {
 
+/// As it counts for linking: `const int` and `int *__restrict__` are the caller's `int` and `int *`.
+std::string linked_type(const clang::ParmVarDecl *parameter) {
+  return parameter->getType().getCanonicalType().getUnqualifiedType().getAsString();
+}
+
 /// Returns true if two declarations of one name, in different units, declare one function.
 bool have_equal_parameters(const clang::FunctionDecl &left, const clang::FunctionDecl &right) {
-  return std::ranges::equal(
-      left.parameters(), right.parameters(), {},
-      [](const clang::ParmVarDecl *one) { return one->getType().getCanonicalType().getAsString(); },
-      [](const clang::ParmVarDecl *one) {
-        return one->getType().getCanonicalType().getAsString();
-      });
+  return std::ranges::equal(left.parameters(), right.parameters(), {}, linked_type, linked_type);
 }
 
 } // namespace

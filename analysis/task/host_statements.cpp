@@ -178,7 +178,7 @@ HostInterpreter::Flow HostInterpreter::loop(const clang::Expr *condition, const 
                                             const clang::Expr *increment, bool tests_first) {
   const bool left_before = frames_.back().may_have_left_loop;
   const int limit_before = loop_limit_;
-  loop_limit_ = std::min(loop_limit_, steps_ + kMostLoopSteps);
+  loop_limit_ = std::min(loop_limit_, steps_ + (long_loops_.contains(body) ? kMostStepsOfLongLoop : kMostLoopSteps));
   const auto once = [&] {
     const Flow flow = execute(body);
     if (increment && (flow == Flow::Next || flow == Flow::Continue))
@@ -193,6 +193,8 @@ HostInterpreter::Flow HostInterpreter::loop(const clang::Expr *condition, const 
     if (goes_on == false)
       break;
     frames_.back().may_have_left_loop = false;
+    if (goes_on && steps_ > loop_limit_)
+      long_loops_.insert(body);
     if (!goes_on || steps_ > loop_limit_) {
       repeat_undecided(once);
       break;

@@ -9,6 +9,7 @@
 #include "analysis/task/captured_sizes.h"
 #include "analysis/task/captured_values.h"
 #include "analysis/task/check_sizes.h"
+#include "analysis/task/kernel_symbols.h"
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/task_work.h"
 #include "analysis/unit_tasks.h"
@@ -73,7 +74,11 @@ private:
   // ---- launch and sizes
 
   void find_launch() {
-    const auto launches = program_.launches_of(kernel_);
+    auto launches = program_.launches_of(kernel_);
+    if (spec_.captured)
+      std::ranges::stable_partition(launches, [&](const HostLaunch &launch) {
+        return symbol_of(*launch.callee) == spec_.captured->symbol;
+      });
     if (spec_.launch || launches.empty()) {
       draft_ = draft_from_spec(unit_, kernel_, spec_);
       return;

@@ -2,6 +2,9 @@
 // Thread: the unit's thread.
 #include "analysis/task/draft_parts.h"
 #include "analysis/task/infer_task.h"
+#include "support/text.h"
+
+#include <clang/AST/Attr.h>
 
 #include <algorithm>
 
@@ -287,10 +290,18 @@ std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &sli
     const std::size_t end = slice.find_first_of(" (\n\t", at);
     names.insert(slice.substr(at, end - at));
   }
-  for (const clang::Decl *declaration : unit.top_level_declarations())
-    if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration);
-        variable && slice.contains(variable->getName()))
-      names.insert(variable->getNameAsString());
+  std::vector<const clang::DeclContext *> open{unit.context().getTranslationUnitDecl()};
+  while (!open.empty()) {
+    const clang::DeclContext *context = open.back();
+    open.pop_back();
+    for (const clang::Decl *declaration : context->noload_decls())
+      if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(declaration))
+        open.push_back(llvm::cast<clang::DeclContext>(declaration));
+      else if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration);
+               variable && (variable->getType().isConstQualified() || variable->hasAttr<clang::CUDADeviceAttr>()) &&
+               mentions(slice, variable->getName()))
+        names.insert(variable->getNameAsString());
+  }
   return names;
 }
 

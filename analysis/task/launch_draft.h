@@ -64,7 +64,7 @@ LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &k
 /// @param spec with a captured launch
 LaunchDraft draft_from_run(const ParsedUnit &unit, const clang::FunctionDecl &kernel, Spec spec);
 
-/// Macros and file-level constants that the slice depends on; they cannot be sizes.
+/// Macros and constants of any file of the unit that the slice depends on; they cannot be sizes.
 std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &slice);
 
 /// Errors: the step uses a name that the task does not have.

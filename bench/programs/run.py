@@ -160,7 +160,7 @@ class Bench:
     def optimize(self, program, kernel, budget_s):
         share = kernel["run"]
         facts = {"file": kernel["file"], "kernel": kernel["qualified_name"], "share": share["share"], "launches": share["runs"],
-                 "total_ns": share["total_ns"]}
+                 "total_ns": share["total_ns"], "launch_ns": share.get("launch_ns")}
         if not kernel["task"]["inferred"]:
             why = kernel.get("slice_error") or "asks for " + ", ".join(one["name"] for one in kernel["task"]["missing"])
             return self.note("kernel", program, **facts, outcome="no task", why=why)

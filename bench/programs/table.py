@@ -32,6 +32,16 @@ def read(path):
     return lines
 
 
+def before(time):
+    return {"before_ns": time["median_ns"], "before_kernel_ns": time.get("kernel_ns")}
+
+
+def task_and_launch_ns(line):
+    """The kernel's time in its task and in the program, as a profiler counts it; of the launch that the task stands for, where
+    the run tells it."""
+    return line.get("before_kernel_ns") or line["before_ns"], line.get("launch_ns") or line["total_ns"] / line["launches"]
+
+
 def outcome_of(kernel):
     """Facts of a kernel in the document of `optimize --json`."""
     outcomes = collections.Counter(variant["outcome"] for variant in kernel["variants"])
@@ -42,7 +52,7 @@ def outcome_of(kernel):
     speedup = best and best["speedup"]
     if speedup:
         return {**facts, "outcome": "faster", "speedup": speedup["ratio"], "low": speedup["low"], "high": speedup["high"],
-                "before_ns": best["reference_time"]["median_ns"], "after_ns": best["time"]["median_ns"], "moves": best["moves"],
+                **before(best["reference_time"]), "after_ns": best["time"]["median_ns"], "moves": best["moves"],
                 "device": speedup["device"], "diff": kernel["diff"]}
     if best:
         return {**facts, "outcome": "checked", "moves": best["moves"]}
@@ -52,7 +62,7 @@ def outcome_of(kernel):
         why = kernel["variants"][0]["message"] if kernel["variants"] else "no variant"
         return {**facts, "outcome": "nothing verified", "why": why}
     time = next((variant["reference_time"] for variant in kernel["variants"] if variant["reference_time"]), None)
-    return {**facts, "outcome": "nothing faster", **({"before_ns": time["median_ns"]} if time else {})}
+    return {**facts, "outcome": "nothing faster", **(before(time) if time else {})}
 
 
 def kernel_text(line):
@@ -109,8 +119,7 @@ def render(lines):
     text += f"- tasks known with the run: {sum(kernel['task'] for kernel in launched)} of {len(launched)} launched kernels\n"
     outcomes = collections.Counter(line["outcome"] for facts in finished.values() for line in facts["kernel"])
     text += f"- kernels optimized: {sum(outcomes.values())}: {', '.join(f'{count} {name}' for name, count in outcomes.most_common())}\n"
-    timed = [(line["before_ns"], line["total_ns"] / line["launches"]) for facts in finished.values() for line in facts["kernel"]
-             if line.get("before_ns")]
+    timed = [task_and_launch_ns(line) for facts in finished.values() for line in facts["kernel"] if line.get("before_ns")]
     near = sum(max(task / launch, launch / task) <= NEAR for task, launch in timed)
     text += f"- tasks that take as long as a launch in the program, within {NEAR}x: {near} of {len(timed)}\n"
     text += mean_text("kernels, geometric mean (failures as 1.0, interval over programs)",

@@ -80,13 +80,16 @@ void add_integers(std::map<std::string, ElementStatistics> &all, const std::stri
 template <class T, class Read>
 void add_numbers(std::map<std::string, ElementStatistics> &all, const std::string &type, std::string_view bytes,
                  Read read) {
+  const auto elements = elements_of<T>(bytes);
   std::vector<double> sample;
-  for (const T element : sample_of(elements_of<T>(bytes)))
+  for (const T element : sample_of(elements))
     sample.push_back(read(element));
   if (sample.empty() || !std::ranges::all_of(sample, [](double value) { return std::isfinite(value); }))
     return;
-  std::ranges::sort(sample);
   ElementStatistics &statistics = all[type];
+  if (elements.size() >= kFewestOrdered && sample.front() != sample.back() && std::ranges::is_sorted(elements, {}, read))
+    statistics.order = "sorted";
+  std::ranges::sort(sample);
   statistics.quantiles = quantiles_of(sample);
   for (double &value : statistics.quantiles)
     value = std::clamp(value, -kLargest, kLargest);

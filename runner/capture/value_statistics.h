@@ -7,7 +7,7 @@
 
 namespace warpwright::capture {
 
-/// Quantiles of the elements as each integer and floating-point type, with the order of integers. Quantiles are those
+/// Quantiles of the elements as each integer and floating-point type, with their order. Quantiles are those
 /// of a sample if there are many elements; the least and the greatest integer are exact. A floating-point type is left
 /// out if elements are infinite or no numbers.
 /// @param bytes aligned to 8

@@ -108,7 +108,9 @@ Json to_json(const analysis::Kernel &kernel, const analysis::FileFacts &facts) {
   if (!kernel.slice_error.empty())
     json["slice_error"] = kernel.slice_error;
   if (const auto &time = kernel.captured)
-    json["run"] = {{"source", time->source}, {"runs", time->runs}, {"total_ns", time->total_ns}, {"share", time->share}};
+    json["run"] = {{"source", time->source}, {"runs", time->runs},
+                   {"total_ns", time->total_ns}, {"share", time->share},
+                   {"launch_ns", or_null(time->launch_ns)}};
   return json;
 }
 

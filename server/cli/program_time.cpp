@@ -35,6 +35,8 @@ Json program_time(const analysis::FileFacts &facts) {
     if (!kernel.captured)
       continue;
     const double mean_ns = kernel.captured->total_ns / static_cast<double>(kernel.captured->runs);
+    const double saving =
+        program::possible_saving(kernel.captured->launch_ns.value_or(mean_ns), floor_ns(kernel.task));
     kernels.push_back(
         {{"kernel", kernel.qualified_name},
          {"file", facts.path},
@@ -42,7 +44,7 @@ Json program_time(const analysis::FileFacts &facts) {
          {"launches", kernel.captured->runs},
          {"mean_ns", mean_ns},
          {"share", kernel.captured->share},
-         {"could_save", kernel.captured->share * program::possible_saving(mean_ns, floor_ns(kernel.task))}});
+         {"could_save", kernel.captured->share * saving}});
   }
   return kernels;
 }

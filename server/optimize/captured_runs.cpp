@@ -1,5 +1,6 @@
 #include "server/optimize/captured_runs.h"
 
+#include "analysis/task/kernel_symbols.h"
 #include "analysis/task/struct_fields.h"
 #include "runner/capture/files/kernel_names.h"
 #include "support/words.h"
@@ -66,6 +67,18 @@ bool fits(const capture::Launch &launch, const clang::FunctionDecl &kernel) {
       return false;
   }
   return true;
+}
+
+/// The launch with the most GPU time among those that fit the kernel and that `counts` takes; null: there is none.
+const capture::Line<capture::Launch> *longest_launch(const CapturedRun &run, const clang::FunctionDecl &kernel,
+                                                     const std::function<bool(const capture::Launch &)> &counts) {
+  const capture::Line<capture::Launch> *best = nullptr;
+  const auto [begin, end] = run.launches.equal_range(kernel.getNameAsString());
+  for (auto at = begin; at != end; ++at)
+    if (fits(at->second.operation, kernel) && counts(at->second.operation) &&
+        (!best || at->second.statistics.total_ns > best->statistics.total_ns))
+      best = &at->second;
+  return best;
 }
 
 /// The fields of a struct parameter, or the parameter itself.
@@ -138,16 +151,17 @@ RunsOfFile CapturedRuns::of(const std::string &file) {
 
 std::optional<analysis::CapturedLaunch> captured_launch(const CapturedRun &run,
                                                         const clang::FunctionDecl &kernel) {
-  const capture::Line<capture::Launch> *best = nullptr;
-  const auto [begin, end] = run.launches.equal_range(kernel.getNameAsString());
-  for (auto at = begin; at != end; ++at)
-    if (fits(at->second.operation, kernel) &&
-        (!best || at->second.statistics.total_ns > best->statistics.total_ns))
-      best = &at->second;
+  const auto named = [&](const capture::Launch &launch) { return analysis::with_symbol(kernel, launch.kernel) != nullptr; };
+  const capture::Line<capture::Launch> *best = longest_launch(run, kernel, named);
+  if (!best) // another compiler may mangle the name in another way
+    best = longest_launch(run, kernel, [](const capture::Launch &) { return true; });
   if (!best)
     return std::nullopt;
   const capture::Launch &launch = best->operation;
-  analysis::CapturedLaunch found{.source = run.source};
+  const capture::Statistics &statistics = best->statistics;
+  analysis::CapturedLaunch found{.source = run.source, .symbol = launch.kernel};
+  if (statistics.timed > 0)
+    found.mean_ns = statistics.total_ns / static_cast<double>(statistics.timed);
   std::ranges::copy(launch.grid, found.grid.begin());
   std::ranges::copy(launch.block, found.block.begin());
   found.shared_bytes = launch.shared_bytes;

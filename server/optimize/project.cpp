@@ -1,5 +1,6 @@
 #include "server/optimize/project.h"
 
+#include "analysis/task/captured_sizes.h"
 #include "analysis/task/infer_task.h"
 #include "runner/connect/connect.h"
 
@@ -40,6 +41,9 @@ void complete_tasks(analysis::FileFacts &facts, const std::string &text,
       spec.captured = captured_launch(*run, *declaration);
     if (declaration)
       kernel.task = analysis::infer_task(*program, *declaration, kernel, kernel.slice, spec);
+    if (const auto &launch = kernel.task.captured; launch && launch->mean_ns > 0 && kernel.captured &&
+                                                   kernel.task.inferred && is_launched_as(kernel.task.task, *launch))
+      kernel.captured->launch_ns = launch->mean_ns;
   }
 }
 

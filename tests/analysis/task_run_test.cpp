@@ -124,6 +124,32 @@ TEST_CASE("loops, branches and compound assignments are run") {
                 "default: n = 30; }") == 20);
 }
 
+TEST_CASE("functions that fill arrays do not use up the run") {
+  const Inferred inferred = infer_run(R"(
+#include <cstdlib>
+__global__ void twice(float *x, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }
+float *filled(int n) {
+  float *x = (float *)malloc(n * sizeof(float));
+  for (int i = 0; i < n; i++)
+    x[i] = i * 0.5f + 1;
+  return x;
+}
+#define FOUR(call) call; call; call; call;
+struct Size { int count; };
+int main(int argc, char **argv) {
+  Size size;
+  FOUR(FOUR(FOUR(free(filled(1 << 20)))))
+  for (int i = 1; i < argc; i++)
+    size.count = atoi(argv[i]);
+  float *x;
+  cudaMalloc(&x, size.count * sizeof(float));
+  twice<<<(size.count + 255) / 256, 256>>>(x, size.count);
+}
+)", "twice", {"700"});
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"size_count", 700}});
+}
+
 TEST_CASE("functions, structs, containers and pointers are followed") {
   CHECK(size_of("int square(int v) { int r = v; r *= v; return r; }", "int n = square(30);") ==
         900);

@@ -49,6 +49,23 @@ TEST_CASE("an included file is analyzed as part of the source that includes it")
   CHECK(newer.substr(facts.kernels[0].name_range.begin, 5) == "twice");
 }
 
+TEST_CASE("a constant of a header is no size, because the kernel's text fixes it") {
+  const auto files = files_in_memory({{"/p/shape.h", "namespace shape { constexpr int width = 64; }\nusing namespace shape;\nint rows = 100;\n"}});
+  const std::string source = R"(#include "shape.h"
+__global__ void scale(float *x) { x[blockIdx.x * width + threadIdx.x] *= 2; }
+int main() {
+  float *x;
+  cudaMalloc(&x, rows * width * sizeof(float));
+  scale<<<rows, width>>>(x);
+}
+)";
+  auto unit = parse_stub({"/p/main.cu", source}, {}, files);
+  REQUIRE(unit);
+  const Inferred inferred = infer_in(**unit, "scale");
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"rows", 100}});
+}
+
 TEST_CASE("a file that the including source does not reach is parsed by itself") {
   const auto files = files_in_memory(
       {{"/p/main.cu", "#if 0\n#include \"kernel.cuh\"\n#endif\n"}, {"/p/kernel.cuh", kKernel}});
@@ -93,6 +110,29 @@ int main(int argc, char **argv) {
   const model::Task &task = inferred.task.task;
   CHECK(task.sizes == symbolic::Sizes{{"count", 1200}});
   CHECK(task.buffers.at(0).extent.evaluate(task.sizes).value_or(0) == 1200);
+}
+
+TEST_CASE("const and restrict of a parameter itself do not keep sources apart") {
+  const auto files = files_in_memory({{"/p/main.cu", R"(#include <cstdlib>
+void run(float *__restrict__ x, const int n);
+int main(int argc, char **argv) { run((float *)malloc(4 * atoi(argv[1])), atoi(argv[1])); }
+)"}});
+  const std::string source = R"(
+__global__ void twice(float *x, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }
+void run(float *x, int n) {
+  float *d;
+  cudaMalloc(&d, n * sizeof(float));
+  twice<<<(n + 255) / 256, 256>>>(d, n);
+}
+)";
+  ParseSettings settings;
+  settings.program = {"/p/main.cu"};
+  settings.run = {{"700"}, "the target run of Makefile"};
+  auto unit = parse_stub({"/p/twice.cu", source}, settings, files);
+  REQUIRE(unit);
+  const Inferred inferred = infer_in(**unit, "twice");
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(inferred.task.task.sizes == symbolic::Sizes{{"n", 700}});
 }
 
 TEST_CASE("a project's files are read again when one of them is new or has changed") {

@@ -99,6 +99,11 @@ class ProgramsTest(unittest.TestCase):
         self.run_bench("--only", "busy")
         self.assertEqual([line["program"] for line in self.lines("program")], ["busy"])
 
+    def test_a_task_is_compared_with_its_own_launch_as_a_profiler_counts_both(self):
+        line = {"before_ns": 9500, "before_kernel_ns": 5000, "total_ns": 12000, "launches": 6, "launch_ns": 4500}
+        self.assertEqual(table.task_and_launch_ns(line), (5000, 4500))
+        self.assertEqual(table.task_and_launch_ns({**line, "launch_ns": None, "before_kernel_ns": None}), (9500, 2000))
+
     def test_means_count_failures_as_one(self):
         self.assertAlmostEqual(table.geometric_mean([4.0, 1.0]), 2.0)
         self.assertEqual(table.speedup_of({"outcome": "failed"}), 1.0)

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
+
 #include <unistd.h>
 
 using namespace warpwright;
@@ -139,6 +141,48 @@ TEST_CASE("what the text does not give comes from the run: sizes, numbers, exten
   CHECK(captured_text(*kernel.captured) == "75% of GPU time in the run of ./main input on "
                                            "2026-11-26: 100 launches of 3.00 us on average");
   CHECK(kernel_of(facts, "other").captured->share == doctest::Approx(0.25));
+}
+
+TEST_CASE("the task is of the template's instance that had the most time, which is told by launch") {
+  const std::string text = R"(#include <cuda_runtime.h>
+template <class T> __global__ void fill(T *x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] = 1;
+}
+int read_count(const char *path);
+int main(int argc, char **argv) {
+  const int n = read_count(argv[1]);
+  float *x;
+  double *y;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(double));
+  fill<<<(n + 255) / 256, 256>>>(x, n);
+  fill<<<(n + 255) / 256, 256>>>(y, n);
+}
+)";
+  const auto of = [](const char *symbol, int n) {
+    return capture::Launch{.kernel = symbol, .grid = {(n + 255U) / 256U, 1, 1}, .block = {256, 1, 1},
+                           .parameters = {{pointer(1, 0, 80'000), {bytes(n), {}}}}};
+  };
+  Captures captures;
+  captures.add("one", captures.program(), "2026-11-26T10:00:00Z",
+               {{of("_Z4fillIfEvPT_i", 2000), 100e3}, {of("_Z4fillIdEvPT_i", 2000), 300e3}, {of("_Z4fillIdEvPT_i", 10), 200e3}});
+  const auto check = [&](const std::string &program) {
+    const analysis::FileFacts facts = facts_with(captures.run(), program);
+    const analysis::Kernel &kernel = kernel_of(facts, "fill");
+    REQUIRE(kernel.task.inferred);
+    CHECK(kernel.task.task.buffers.at(0).dtype == model::Dtype::Float64);
+    CHECK(std::get<model::LaunchStep>(kernel.task.task.reference.steps.back()).grid[0].evaluate(kernel.task.task.sizes) == 8);
+    CHECK(kernel.captured->runs == 300);
+    CHECK(kernel.captured->launch_ns == 3000);
+  };
+  check(text);
+  // Here the text does not tell the grids.
+  std::string hidden = text;
+  for (std::size_t at; (at = hidden.find("(n + 255) / 256, 256")) != std::string::npos;)
+    hidden.replace(at, std::strlen("(n + 255) / 256, 256"), "read_count(argv[2]), 256");
+  check(hidden);
 }
 
 TEST_CASE("buffers are drawn as the run had them") {

@@ -175,6 +175,13 @@ TEST_CASE("statistics of elements: quantiles, order, and numbers that are none")
   CHECK(of(floats).at("float32").quantiles.front() == -1);
   CHECK(of(floats).at("float32").quantiles.back() == 1e30); // differences of two stay finite
   CHECK(of(floats).at("int32").order.empty());
+  CHECK(of(floats).at("float32").order.empty());
+  std::vector<double> keys;
+  for (int i = 0; i < 100'000; ++i)
+    keys.push_back(i / 8 - 1000.5);
+  CHECK(of(keys).at("float64").order == "sorted");
+  std::swap(keys.front(), keys.back());
+  CHECK(of(keys).at("float64").order.empty());
   floats[1] = std::numeric_limits<float>::quiet_NaN();
   CHECK_FALSE(of(floats).contains("float32"));
   CHECK(of(std::vector<std::uint16_t>{0x3c00, 0xc000}).at("float16").quantiles.back() == 1);
