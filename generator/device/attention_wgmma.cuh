@@ -1,9 +1,10 @@
-// Attention of 16-bit queries, keys and values on wgmma, in FP32 without scores in memory. Behind half_mma.cuh,
-// attention.cuh and tensor_copies.cuh.
+// Attention of 16-bit queries, keys and values on wgmma, in FP32 without scores in memory.
+// Behind half_mma.cuh, attention.cuh and tensor_copies.cuh.
 //
-// A tile is 64 queries of one head for each group of four warps. One thread copies queries, and tiles of keys and values
-// into rings of stages by tensor maps. While a group's scores of one tile of keys become weights, the tensor cores multiply
-// the weights of the tile before by its values, and the other groups' scores (FlashAttention-3, Shah et al. 2024).
+// A tile is 64 queries of one head for each group of four warps. One thread copies queries, and
+// tiles of keys and values into rings of stages, by tensor maps. While a group's scores become
+// weights, the tensor cores multiply those of the tile before by its values, and work for the
+// other groups (FlashAttention-3, Shah et al. 2024).
 #ifndef WARPWRIGHT_ATTENTION_WGMMA
 #define WARPWRIGHT_ATTENTION_WGMMA
 

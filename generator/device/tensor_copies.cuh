@@ -1,5 +1,5 @@
-// Copies of boxes of arrays to shared memory by the bulk copy engine (tensor maps), the barriers that tell when
-// they are there, and the descriptors by which wgmma reads them.
+// Copies of boxes of arrays to shared memory by the bulk copy engine (tensor maps). Barriers tell
+// when they are there, and descriptors tell wgmma where.
 #ifndef WARPWRIGHT_TENSOR_COPIES
 #define WARPWRIGHT_TENSOR_COPIES
 

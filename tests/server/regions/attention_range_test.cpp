@@ -1,4 +1,4 @@
-// An attention kernel whose text is one for a range of lengths.
+// One text of an attention kernel serves a range of lengths.
 #include "generator/families/attention/attention.h"
 #include "generator/ops/graph_index.h"
 #include "server/regions/size_constants.h"
