@@ -206,7 +206,8 @@ private:
       }
       if (folds)
         changed->name = "folded"; // the library's start has the rule's name
-      const bool start = rule.name == kPlanOfItsOwn || rule.name == kNarrow ||
+      // Attention of halves has a kernel of its own, which is the first guess.
+      const bool start = (rule.name == kPlanOfItsOwn && !multiplies_halves()) || rule.name == kNarrow ||
                          rule.name == kGated || folds || (rule.name == kPhases && !short_sums_) ||
                          (rule.name == kPointwise && multiplies_halves());
       add(std::move(*changed), !start);

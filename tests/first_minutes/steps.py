@@ -30,7 +30,7 @@ ON_CPU_THERE = (("ssh://gpu-box", "'ssh://gpu-box?cpu=yes'"),)
 DIFF = [Key(r"^--- a/examples/transpose\.cu$"), Key(r"^\+\+\+ b/examples/transpose\.cu$"), Key(r"^-    out\[x \* rows \+ y\]"),
         Key(r"^\+  __shared__ ")]
 VARIANTS = [Key(r"^transpose  examples/transpose\.cu:8 "), Key(r"^  moves +outcome +error +time +speedup +device$"),
-            Key(r"^  .*tiled_transpose.* verified .*\d [um]s +\d.*x \[", "gpu", most=2), Key(r"^  .*tiled_transpose.* verified ", "cpu")]
+            Key(r"^  (.* verified .*\d [um]s +\d.*x \[|\+ )", "gpu", most=4), Key(r"^  .*tiled_transpose.* verified ", "cpu")]
 
 STEPS = [
     Step("laptop doctor", [Key(r"^  ok  analysis "), Key(r"^  ok  runner +started by warpwright, version "), Key(r"^  ok  CPU worker "),

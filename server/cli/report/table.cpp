@@ -42,15 +42,36 @@ const char *color_of(const ReportVariant &variant, bool is_best) {
   return variant.verdict.outcome == model::Outcome::Verified ? "0" : "2";
 }
 
-std::string line_of(const Row &row, const std::array<std::size_t, kColumns> &widths) {
-  std::string line;
-  for (std::size_t column = 0; column < kColumns; ++column) {
-    const std::string cell = shorten(row[column], widths[column]);
-    line += "  " + cell;
-    if (column + 1 < kColumns)
-      line += std::string(widths[column] - cell.size(), ' ');
+/// Splits a list of moves where that keeps parts within the width.
+std::vector<std::string> wrapped(const std::string &moves, std::size_t width) {
+  constexpr std::string_view kAnd = " + ";
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < moves.size();) {
+    std::size_t end = moves.find(kAnd, begin + 1);
+    for (std::size_t next = end; next != std::string::npos && next - begin <= width;
+         next = moves.find(kAnd, next + 1))
+      end = next;
+    if (moves.size() - begin <= width || end == std::string::npos)
+      end = moves.size();
+    parts.push_back(shorten(moves.substr(begin, end - begin), width));
+    begin = end;
   }
-  return line;
+  return parts;
+}
+
+/// A row of the table. Moves that need more lines go on below.
+std::string lines_of(const Row &row, const std::array<std::size_t, kColumns> &widths) {
+  const std::vector<std::string> moves = wrapped(row[0], widths[0]);
+  std::string text;
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    const std::string cell = column == 0 ? moves.front() : shorten(row[column], widths[column]);
+    text += "  " + cell;
+    if (column + 1 < kColumns)
+      text += std::string(widths[column] - cell.size(), ' ');
+  }
+  for (std::size_t i = 1; i < moves.size(); ++i)
+    text += "\n " + moves[i]; // it begins with " + "
+  return text;
 }
 
 std::array<std::size_t, kColumns> fit(const std::vector<Row> &rows, std::size_t width) {
@@ -88,11 +109,11 @@ std::string render_table(const KernelReport &kernel, const TableOptions &options
   for (std::size_t index : order)
     rows.push_back(row_of(kernel.variants[index]));
   const auto widths = fit(rows, options.width);
-  std::string text = paint("1", line_of(rows[0], widths)) + "\n";
+  std::string text = paint("1", lines_of(rows[0], widths)) + "\n";
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool is_best = kernel.best == order[i];
     text +=
-        paint(color_of(kernel.variants[order[i]], is_best), line_of(rows[i + 1], widths)) + "\n";
+        paint(color_of(kernel.variants[order[i]], is_best), lines_of(rows[i + 1], widths)) + "\n";
   }
   return hidden.empty() ? text : text + summary_of_hidden(kernel, hidden);
 }
