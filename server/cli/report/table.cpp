@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 namespace warpwright::cli {
 namespace {
@@ -42,26 +43,29 @@ const char *color_of(const ReportVariant &variant, bool is_best) {
   return variant.verdict.outcome == model::Outcome::Verified ? "0" : "2";
 }
 
-/// Splits a list of moves where that keeps parts within the width.
-std::vector<std::string> wrapped(const std::string &moves, std::size_t width) {
+/// A list of moves in lines: the first as wide as its column, the others as the table.
+std::vector<std::string> wrapped(const std::string &moves, std::size_t column, std::size_t table) {
   constexpr std::string_view kAnd = " + ";
-  std::vector<std::string> parts;
+  std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < moves.size();) {
-    std::size_t end = moves.find(kAnd, begin + 1);
-    for (std::size_t next = end; next != std::string::npos && next - begin <= width;
-         next = moves.find(kAnd, next + 1))
+    const std::size_t width = begin == 0 ? column : table;
+    std::size_t end = std::min(moves.find(kAnd, begin + 1), moves.size());
+    for (std::size_t next = end; next < moves.size() && next - begin <= width;) {
       end = next;
-    if (moves.size() - begin <= width || end == std::string::npos)
-      end = moves.size();
-    parts.push_back(shorten(moves.substr(begin, end - begin), width));
+      next = std::min(moves.find(kAnd, next + 1), moves.size());
+      if (next - begin <= width)
+        end = next;
+    }
+    lines.push_back(shorten(moves.substr(begin, end - begin), width));
     begin = end;
   }
-  return parts;
+  return lines;
 }
 
 /// A row of the table. Moves that need more lines go on below.
 std::string lines_of(const Row &row, const std::array<std::size_t, kColumns> &widths) {
-  const std::vector<std::string> moves = wrapped(row[0], widths[0]);
+  const std::vector<std::string> moves = wrapped(
+      row[0], widths[0], std::accumulate(widths.begin(), widths.end(), kGap * (kColumns - 1)));
   std::string text;
   for (std::size_t column = 0; column < kColumns; ++column) {
     const std::string cell = column == 0 ? moves.front() : shorten(row[column], widths[column]);
