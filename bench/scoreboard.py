@@ -18,6 +18,7 @@ import lzma
 import os
 import statistics
 import sys
+import textwrap
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "backend"))
 import summary  # noqa: E402
@@ -92,7 +93,7 @@ def page(sets, images):
         forms = sorted({form for row in document["rows"] for regime in REGIMES for form in (row.get(regime) or {}).get("baselines", {})})
         lines += ["", f"## {name}", "", f"![ratios of {name}]({images}/scoreboard-{name}.svg)", "",
                   f"    {document['command']}", "",
-                  f"Commit {document['commit']}.",
+                  *textwrap.wrap(f"Commit {document['commit']}.", 100),
                   f"{document['gpu']}, driver {document['driver']}, torch {document['torch']}, {document['date']}.",
                   f"Forms of PyTorch: {', '.join(forms)}."]
         found = list(losses(document["rows"]))
