@@ -472,8 +472,11 @@ std::string integer_drawing(const json &input, const json &profile, const std::s
   std::string end = known ? std::to_string(profile["high"].get<std::int64_t>() + 1) : limit;
   if (known && below.is_object()) // at another size an index of the call may be too large
     end = "min(" + end + ", " + limit + ")";
-  const std::string drawn = "torch.randint(" + low + ", " + end + ", " + shape +
-                            ", dtype=torch." + input["dtype"].get<std::string>() + ")";
+  std::string drawn = "torch.randint(" + low + ", " + end + ", " + shape + ", dtype=torch." +
+                      input["dtype"].get<std::string>() + ")";
+  if (known && profile.contains("mark"))
+    drawn = "torch.where(torch.rand(" + shape + ") < " + profile["mark"]["share"].dump() + ", " +
+            profile["mark"]["value"].dump() + ", " + drawn + ")";
   const auto dimension = ascending_dimension(input, profile);
   return dimension ? "ascending(" + drawn + ", " + std::to_string(*dimension) + ", " + low + ")" : drawn;
 }

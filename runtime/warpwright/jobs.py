@@ -34,16 +34,27 @@ def queue(regions, place, profiles=None):
 
 def profile_of(value):
     """Profile for drawing similar inputs: {"low", "high"} of integers, with "ascending" if they do not fall along
-    that dimension; {"mean", "std", "low"} of floating-point numbers; None if nothing is known."""
+    that dimension, and "mark" if one negative number stands for no index; {"mean", "std", "low"} of floating-point
+    numbers; None if nothing is known."""
     if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
         return None
     if not value.dtype.is_floating_point:
-        found = {"low": int(value.min()), "high": int(value.max())}
+        found = {"low": int(value.min()), "high": int(value.max()), **mark_of(value)}
         dimension = ascending_dimension(value)
         return found if dimension is None else {**found, "ascending": dimension}
     wide = value.detach().float()
     found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
     return found if all(map(math.isfinite, found.values())) else None
+
+
+def mark_of(value):
+    """{"mark": {"value", "share"}, "low"} of integers of which one alone is negative, as the targets that a loss
+    ignores; "low" is the lowest of the others. {}: they are none."""
+    negative = value < 0
+    count, low = int(negative.sum()), int(value.min())
+    if not 0 < count < value.numel() or int(value[negative].max()) != low:
+        return {}
+    return {"mark": {"value": low, "share": count / value.numel()}, "low": int(value[~negative].min())}
 
 
 def ascending_dimension(value):

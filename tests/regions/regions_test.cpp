@@ -426,7 +426,7 @@ TEST_CASE("Offsets of bags are drawn in ascending order from 0") {
   CHECK(text.contains("ascending(torch.randint(0, 50, [2, 7], dtype=torch.int64), 1, 0)"));
 }
 
-TEST_CASE("Integers that never fell along a dimension in a real call are drawn so") {
+TEST_CASE("Integers are drawn as they were in a real call: ascending along a dimension, or with a number that stands for no index") {
   json permuted = value("i", {4, 5, 6}, {}, "int64");
   permuted["strides"] = {30, 1, 5};
   const Graph whole = graph({input(permuted), node("aten.add.Tensor", {read("i"), 1}, value("a", {4, 5, 6}, {}, "int64"))}, {"a"});
@@ -438,4 +438,7 @@ TEST_CASE("Integers that never fell along a dimension in a real call are drawn s
   CHECK(text(1).contains("ascending(torch.randint(2, 10, [4, 6, 5], dtype=torch.int64), 2, 2)"));
   CHECK(text(2).contains("dtype=torch.int64), 1, 2)"));
   CHECK(!python_of(program->document, {{{"low", 2}, {"high", 9}}}).contains("ascending"));
+  const json marked = {{{"low", 2}, {"high", 9}, {"mark", {{"value", -100}, {"share", 0.25}}}}};
+  CHECK(python_of(program->document, marked)
+            .contains("torch.where(torch.rand([4, 6, 5]) < 0.25, -100, torch.randint(2, 10, [4, 6, 5], dtype=torch.int64))"));
 }

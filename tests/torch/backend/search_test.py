@@ -396,6 +396,12 @@ class Online(Case):
         for value in (torch.tensor([3, 1, 2]), torch.tensor([200, 100], dtype=torch.uint8), torch.tensor(3), torch.tensor([[3]])):
             self.assertNotIn("ascending", jobs.profile_of(value))
 
+    def test_a_profile_keeps_a_negative_number_that_stands_for_no_index(self):
+        targets = torch.tensor([5, -100, 2, 7])
+        self.assertEqual(jobs.profile_of(targets), {"low": 2, "high": 7, "mark": {"value": -100, "share": 0.25}})
+        for value in (torch.tensor([3, -1, -2]), torch.tensor([-1, -1]), torch.tensor([4, 1])):
+            self.assertNotIn("mark", jobs.profile_of(value))
+
     def test_offsets_of_bags_are_drawn_so_that_the_region_runs(self):
         class Bags(nn.Module):
             def __init__(self):
