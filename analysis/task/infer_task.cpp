@@ -486,8 +486,10 @@ InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &k
   CommentSpec above = spec_above(program.unit(), kernel);
   merge(above.spec, spec);
   InferredTask result = Inference(program, kernel, facts, slice, above.spec).run();
+  // A stated size or launch may differ from the run's.
+  const bool states_sizes = !above.spec.sizes.empty() || above.spec.launch;
   if (auto &captured = above.spec.captured;
-      captured && (!result.inferred || !is_launched_as(result.task, *captured) ||
+      captured && (!result.inferred || (!states_sizes && !is_launched_as(result.task, *captured)) ||
                    has_bound_fields(std::get<model::LaunchStep>(result.task.reference.steps.back())))) {
     InferredTask of_run = Inference(program, kernel, facts, slice, above.spec).run(/*launch_of_run=*/true);
     if (of_run.inferred) {

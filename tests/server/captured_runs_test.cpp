@@ -402,19 +402,25 @@ TEST_CASE("a size is also known where the program passes what it computes from i
         symbolic::Sizes{{kCount, 1000}});
 }
 
-TEST_CASE("a launch of another shape, or with other parameters, says nothing") {
-  for (const capture::Launch &other : {launch(1000, 5), launch(1000, 4, 128), [] {
-                                         capture::Launch fewer = launch(1000, 4);
-                                         fewer.parameters->pop_back();
-                                         return fewer;
-                                       }()}) {
+TEST_CASE("a launch of another shape than the text's is a task by itself, one with other parameters is none") {
+  const auto check = [](const capture::Launch &other, bool is_inferred) {
     Captures captures;
     captures.add("one", captures.program(), "2026-11-26T10:00:00Z", {{other, 300e3}});
     const analysis::FileFacts facts = facts_with(captures.run());
     const analysis::Kernel &kernel = kernel_of(facts, "scaled");
-    CHECK_FALSE(kernel.task.inferred);
     CHECK(kernel.captured);
-  }
+    REQUIRE(kernel.task.inferred == is_inferred);
+    if (!is_inferred)
+      return;
+    const auto &step = std::get<model::LaunchStep>(kernel.task.task.reference.steps.back());
+    CHECK(step.grid[0].text() == std::to_string(other.grid[0]));
+    CHECK(step.block[0].text() == std::to_string(other.block[0]));
+  };
+  check(launch(1000, 5), true);
+  check(launch(1000, 4, 128), true);
+  capture::Launch fewer = launch(1000, 4);
+  fewer.parameters->pop_back();
+  check(fewer, false);
 }
 
 TEST_CASE("the newest run that was started near the file and launched the kernel counts, and its "
