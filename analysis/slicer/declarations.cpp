@@ -364,7 +364,7 @@ private:
       item.edits.push_back({body, ";"});
   }
 
-  /// Whether an unannotated function can only run on the host.
+  /// Returns true if an unannotated function can only run on the host.
   bool calls_host(const Decl &member, const clang::FunctionDecl &function, const Item &item) const {
     if (is_annotated(&function) || function.isConstexpr() || function.isVirtualAsWritten() || function.isDefaulted() ||
         member.getLocation().isMacroID() || file_of(member.getLocation()) != item.file)

@@ -48,7 +48,7 @@ private:
   static constexpr int kMostDepth = 120;        ///< of calls and of nested expressions
   static constexpr int kMostSteps = 400'000;    ///< expressions and statements of a run
   static constexpr int kMostLoopSteps = 30'000; ///< of one loop; a longer one is not followed
-  /// Of a loop that was too long before, such as the one of a function that fills arrays.
+  /// The same of a loop that was too long once, as in a function that fills arrays.
   static constexpr int kMostStepsOfLongLoop = 1'000;
 
   // ---- control flow

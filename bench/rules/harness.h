@@ -67,10 +67,9 @@ inline void compare(const std::vector<Buffer *> &buffers, const Code &bad, const
     std::fprintf(stderr, "the bad code wrote nothing\n");
     std::exit(1);
   }
-  // Two orders of adding 2^24 floats differ by about 2^12 roundings, 2e-4 of the sum.
   for (std::size_t b = 0; b < expected.size(); ++b)
     for (std::size_t i = 0; i < expected[b].size(); ++i)
-      if (!(std::abs(expected[b][i] - found[b][i]) <= 1e-3f * (1 + std::abs(expected[b][i])))) {
+      if (!(std::abs(expected[b][i] - found[b][i]) <= 1e-4f * (1 + std::abs(expected[b][i])))) {
         std::fprintf(stderr, "buffer %zu differs at %zu: %g and %g\n", b, i, expected[b][i], found[b][i]);
         std::exit(1);
       }

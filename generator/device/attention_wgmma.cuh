@@ -13,18 +13,19 @@ namespace warpwright_attention {
 using namespace warpwright_tensor;
 
 // @tparam C kDepth, kWidth: head size of queries and keys, and of values, multiples of 8; kQueries, kLength: queries and
-//   keys; kHeads: of queries that share keys; kBatches: of keys; kGroups: of four warps; kRegisters, kLoadRegisters: of a thread that multiplies, and that loads; kTurns; kKeys: of a stage; kStages;
-//   kCachedKeys: keys that the second-level cache holds; kBFloat16; kInnerQ, kInnerKeys, kInnerValues: extents of the
+//   keys; kHeads: of queries that share keys; kBatches: of keys; kGroups: of four warps; kRegisters, kLoadRegisters: of a
+//   thread that multiplies, and that loads; kTurns; kKeys: of a stage; kStages; kCachedKeys: keys that the second-level
+//   cache holds; kBFloat16; kInnerQ, kInnerKeys, kInnerValues: extents of the
 //   inner batch dimension of each; kInnerStepQ, kOuterStepQ and so on: 1, or 0 where the operand is the same along it;
 //   Scores, Values: wgmma with kKeys and kWidth columns; factor(): of a score, to the power of two whose exponent it is
 template <class C> struct Flash {
-  static constexpr int kTileRows = 64 * C::kGroups, kThreads = (C::kGroups + 1) * 128;
+  static constexpr int kTileRows = 64 * C::kGroups;
   static constexpr int kSteps = (C::kDepth + 15) / 16; // of 16
   static constexpr int kDepthPanels = (C::kDepth + 63) / 64, kWidthPanels = (C::kWidth + 63) / 64;
   static constexpr int kQueryPanel = kTileRows * 128, kKeyPanel = C::kKeys * 128;
   static constexpr int kQueryBytes = kQueryPanel * kDepthPanels, kKeyBytes = kKeyPanel * kDepthPanels,
                        kValueBytes = kKeyPanel * kWidthPanels;
-  // Where a thread's stages and barriers lie.
+  // Where the stages and barriers lie.
   static constexpr int kKeysAt = kQueryBytes, kValuesAt = kKeysAt + C::kStages * kKeyBytes,
                        kBarriersAt = kValuesAt + C::kStages * kValueBytes;
   static constexpr int kScores = C::kKeys / 2, kResults = C::kWidth / 2; // registers
@@ -105,6 +106,19 @@ template <class C> struct Flash {
     }
   }
 
+  // Copies a tile of keys, or of values, into the next stage of its ring.
+  template <int kPanels>
+  static __device__ __forceinline__ void load_keys(Place &place, unsigned ring, unsigned stages, const Map &map, int tile,
+                                                   int inner, int outer) {
+    const unsigned full = Barriers::full(ring, place.stage);
+    wait(Barriers::empty(ring, place.stage), place.parity);
+    expect(full, kPanels * kKeyPanel);
+#pragma unroll
+    for (int panel = 0; panel < kPanels; ++panel)
+      copy(stages + (place.stage * kPanels + panel) * kKeyPanel, map, panel * 64, tile * C::kKeys, inner, outer, full);
+    place.advance();
+  }
+
   template <class See>
   static __device__ __forceinline__ void load(unsigned base, const Barriers &barriers, const Map &map_q, const Map &map_k,
                                               const Map &map_v, See window) {
@@ -120,22 +134,11 @@ template <class C> struct Flash {
         copy(base + panel * kQueryPanel, map_q, panel * 64, here.first_query, q % C::kInnerQ * C::kInnerStepQ,
              q / C::kInnerQ * C::kOuterStepQ, Barriers::full(barriers.query, 0));
       for (int tile = here.begin; tile < here.end; ++tile) {
-        wait(Barriers::empty(barriers.keys, keys.stage), keys.parity);
-        expect(Barriers::full(barriers.keys, keys.stage), kKeyBytes);
-#pragma unroll
-        for (int panel = 0; panel < kDepthPanels; ++panel)
-          copy(base + kKeysAt + keys.stage * kKeyBytes + panel * kKeyPanel, map_k, panel * 64, tile * C::kKeys,
-               here.batch % C::kInnerKeys * C::kInnerStepKeys, here.batch / C::kInnerKeys * C::kOuterStepKeys,
-               Barriers::full(barriers.keys, keys.stage));
-        keys.advance();
-        wait(Barriers::empty(barriers.values, values.stage), values.parity);
-        expect(Barriers::full(barriers.values, values.stage), kValueBytes);
-#pragma unroll
-        for (int panel = 0; panel < kWidthPanels; ++panel)
-          copy(base + kValuesAt + values.stage * kValueBytes + panel * kKeyPanel, map_v, panel * 64, tile * C::kKeys,
-               here.batch % C::kInnerValues * C::kInnerStepValues, here.batch / C::kInnerValues * C::kOuterStepValues,
-               Barriers::full(barriers.values, values.stage));
-        values.advance();
+        load_keys<kDepthPanels>(keys, barriers.keys, base + kKeysAt, map_k, tile,
+                                here.batch % C::kInnerKeys * C::kInnerStepKeys, here.batch / C::kInnerKeys * C::kOuterStepKeys);
+        load_keys<kWidthPanels>(values, barriers.values, base + kValuesAt, map_v, tile,
+                                here.batch % C::kInnerValues * C::kInnerStepValues,
+                                here.batch / C::kInnerValues * C::kOuterStepValues);
       }
     }
   }
@@ -154,8 +157,8 @@ template <class C> struct Flash {
     C::Scores::begin(scores);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step)
-      C::Scores::add(scores, descriptor(queries + step / 4 * kQueryPanel + step % 4 * 32, 16),
-                     descriptor(keys + step / 4 * kKeyPanel + step % 4 * 32, 16), step > 0);
+      C::Scores::add(scores, descriptor(queries + step / 4 * kQueryPanel + step % 4 * 32),
+                     descriptor(keys + step / 4 * kKeyPanel + step % 4 * 32), step > 0);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
   }
   static __device__ __forceinline__ void multiply_values(float (&results)[kResults], const unsigned (&weights)[C::kKeys / 4],
@@ -248,7 +251,7 @@ template <class C> struct Flash {
         rows.row[half] = row_of(warp_query + half * 8 + lane / 4);
         rows.seen[half] = window(rows.row[half]);
       }
-      // What all rows of the warp see.
+      // Every row of the warp sees the keys from the last row's first to the first row's last.
       const int all_from = window(row_of(warp_query + 15)).first, all_to = window(row_of(warp_query)).last;
       float scores[kScores], results[kResults] = {}, shrink[2];
       unsigned weights[C::kKeys / 4];

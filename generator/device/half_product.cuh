@@ -74,7 +74,7 @@ template <bool kAlongK> struct Panel {
     }
   }
 
-  // Of a quarter of the stage's steps of k.
+  // The descriptor for a quarter of the stage's steps of k.
   static __device__ __forceinline__ unsigned long long descriptor(unsigned panel, int quarter) {
     return warpwright_tensor::descriptor(panel + quarter * (kAlongK ? 32 : 2048), kAlongK ? 16 : kChunkBytes);
   }

@@ -202,23 +202,10 @@ __device__ __forceinline__ void pack_plain(Load load, int rows, int depth, int f
   }
 }
 
-__device__ __forceinline__ unsigned shared_address(const void *pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-// The descriptor by which wgmma reads a tile with rows of 128 swizzled bytes (PTX ISA, "matrix descriptor": stride 1024, 128-byte swizzle).
-__device__ __forceinline__ unsigned long long descriptor(unsigned address) {
-  return (static_cast<unsigned long long>(address & 0x3ffff) >> 4) | (1ull << 16) | (64ull << 32) |
-         (1ull << 62);
-}
-
-__device__ __forceinline__ void wait(unsigned barrier, int parity) {
-  asm volatile("{\n.reg .pred done;\n"
-               "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
-               "r"(parity)
-               : "memory");
-}
+using warpwright_tensor::descriptor;
+using warpwright_tensor::expect;
+using warpwright_tensor::shared_address;
+using warpwright_tensor::wait;
 
 __device__ __forceinline__ void copy(unsigned target, const void *source, int bytes,
                                      unsigned barrier) {
@@ -403,9 +390,7 @@ template <Element kElement, int kTileN, int kInstructionN, int kStages, int kPro
       const Place here = place(item);
       for (int chunk = 0; chunk < here.chunks; ++chunk) {
         wait(empty + stage * 8, parity);
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(full + stage * 8),
-                     "r"(kStageBytes)
-                     : "memory");
+        expect(full + stage * 8, kStageBytes);
         copy(base + stage * kStageBytes, here.a + static_cast<size_t>(chunk) * kBytesA, kBytesA,
              full + stage * 8);
         copy(base + stage * kStageBytes + kBytesA, here.b + static_cast<size_t>(chunk) * kBytesB, kBytesB,

@@ -44,7 +44,7 @@ __device__ __forceinline__ void release(unsigned barrier) {
 // The descriptor by which wgmma reads a tile whose rows are 128 bytes, with the 128-byte swizzle (PTX ISA, "matrix
 // descriptor"). Where a row is a step of k, `chunk` is
 // the number of bytes from 64 elements of a step to the next 64.
-__device__ __forceinline__ unsigned long long descriptor(unsigned address, unsigned chunk) {
+__device__ __forceinline__ unsigned long long descriptor(unsigned address, unsigned chunk = 16) {
   constexpr unsigned long long kLayout = 64ull << 32 | 1ull << 62; // 1024 bytes from eight rows to the next eight
   return (static_cast<unsigned long long>(address & 0x3ffff) >> 4) | static_cast<unsigned long long>(chunk >> 4) << 16 | kLayout;
 }

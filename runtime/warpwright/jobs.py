@@ -39,7 +39,8 @@ def profile_of(value):
     if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
         return None
     if not value.dtype.is_floating_point:
-        found = {"low": int(value.min()), "high": int(value.max()), **mark_of(value)}
+        low = int(value.min())
+        found = {"low": low, "high": int(value.max()), **(mark_of(value, low) if low < 0 else {})}
         dimension = ascending_dimension(value)
         return found if dimension is None else {**found, "ascending": dimension}
     wide = value.detach().float()
@@ -47,14 +48,14 @@ def profile_of(value):
     return found if all(map(math.isfinite, found.values())) else None
 
 
-def mark_of(value):
-    """{"mark": {"value", "share"}, "low"} of integers of which one alone is negative, as the targets that a loss
-    ignores; "low" is the lowest of the others. {}: they are none."""
+def mark_of(value, mark):
+    """{"mark": {"value", "share"}, "low"} of integers if `mark`, their lowest, is the only negative one, as among
+    targets that a loss ignores; "low" is the lowest of the others. Else {}."""
     negative = value < 0
-    count, low = int(negative.sum()), int(value.min())
-    if not 0 < count < value.numel() or int(value[negative].max()) != low:
+    count = int(negative.sum())
+    if count == value.numel() or int(value[negative].max()) != mark:
         return {}
-    return {"mark": {"value": low, "share": count / value.numel()}, "low": int(value[~negative].min())}
+    return {"mark": {"value": mark, "share": count / value.numel()}, "low": int(value[~negative].min())}
 
 
 def ascending_dimension(value):

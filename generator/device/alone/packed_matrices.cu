@@ -1,5 +1,6 @@
 // sm_90a
 #include "../half_pairs.cuh"
+#include "../tensor_copies.cuh"
 #include "../packed.cuh"
 #include "../product_tiles.cuh"
 #include "../sum_again.cuh"

@@ -178,7 +178,7 @@ double microseconds(const AttentionProblem &problem, const Tiles &tiles,
   const double at_once = std::min(blocks_at_once, std::ceil(blocks / device.multiprocessors));
   const double head = problem.depth + problem.width;
   const double scores =
-      own.score_elements * (problem.softcap != 0 || !problem.mask.empty() ? 2 : 1);
+      own.score_elements * (problem.changes_scores() ? 2 : 1);
   const double flops =
       2.0 * tiles.rows() * steps * (tiles.keys + own.step_keys * tiles.key_warps) * (head + scores);
   const double multiply_us =

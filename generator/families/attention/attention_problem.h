@@ -38,6 +38,8 @@ struct AttentionProblem {
 
   std::int64_t batches() const { return model::elements_of(batch); }
   std::int64_t rows() const { return heads * queries; }
+  /// True if scores are scaled where they are changed, and not by the softmax.
+  bool changes_scores() const { return softcap != 0 || !mask.empty(); }
 };
 
 /// The `cat` nodes of two parts along rows that an attention of few rows reads as keys or values.

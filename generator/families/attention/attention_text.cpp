@@ -47,16 +47,12 @@ std::string AttentionText::window() const {
   return "0, " + query + " < " + keys + " ? " + query + " + 1 : " + keys;
 }
 
-bool AttentionText::changes_scores() const {
-  return problem_.softcap != 0 || !problem_.mask.empty();
-}
-
 std::string AttentionText::factor() const {
-  return number_text((changes_scores() ? 1.0 : problem_.scale) * std::numbers::log2e);
+  return number_text((problem_.changes_scores() ? 1.0 : problem_.scale) * std::numbers::log2e);
 }
 
 std::string AttentionText::score() {
-  if (!changes_scores())
+  if (!problem_.changes_scores())
     return {};
   std::string text;
   for (const char *one : {"values[0]", "values[1]"})

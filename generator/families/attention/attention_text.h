@@ -29,7 +29,6 @@ public:
   std::string factor() const;
 
 private:
-  bool changes_scores() const;
   std::string changed(const std::string &score, const std::string &lane) const;
   std::string place() const;
   elements::Index lead() const;

@@ -64,8 +64,8 @@ std::int64_t shared_bytes(const AttentionProblem &problem, const Sizes &sizes) {
 /// About the registers of a thread: scores, weights and results.
 int registers(const AttentionProblem &problem, const Sizes &sizes) {
   constexpr int kOther = 28, kChanged = 16; // more where scores are changed
-  const bool changes = problem.softcap != 0 || !problem.mask.empty();
-  return kOther + (changes ? kChanged : 0) + sizes.keys * 3 / 4 + problem.width / 2;
+  return kOther + (problem.changes_scores() ? kChanged : 0) + sizes.keys * 3 / 4 +
+         problem.width / 2;
 }
 
 Result<Sizes> sizes_of(const elements::Configuration &configuration,
@@ -136,11 +136,11 @@ double microseconds(const AttentionProblem &problem, const Sizes &sizes,
     stages += elements::ceil_divide(
         problem.causal ? std::min(tile * sizes.rows(), problem.keys) : problem.keys, sizes.keys);
   const double scores = number(sizes.rows()) * sizes.keys;
-  const bool changes = problem.softcap != 0 || !problem.mask.empty();
   const double flops =
       2 * scores * number(elements::ceil_divide(problem.depth, 16) * 16 + problem.width);
-  const double stage_us = flops / own.wgmma_flops +
-                          scores * own.weigh_us * (changes ? own.changed_scores : 1) + own.stage_us;
+  const double stage_us =
+      flops / own.wgmma_flops +
+      scores * own.weigh_us * (problem.changes_scores() ? own.changed_scores : 1) + own.stage_us;
   const double rounds = number(tiles * problem.batches() * problem.heads) / device.multiprocessors;
   const double waves = rounds <= 1 ? 1 : problem.causal ? rounds + 0.5 : std::ceil(rounds);
   return device.rates.matmul.launch_us + own.start_us +
@@ -203,36 +203,37 @@ Result<elements::Lowering> lower_wgmma(const ops::GraphIndex &graph, const eleme
       elements::wgmma_text(prefix + "_values", problem.width, dtype, elements::Left::Registers,
                            false) +
       elements::fill_places(
-          kKernel, {{"PREFIX", prefix},
-                    {"SIZES", elements::constants_text({{"kDepth", problem.depth},
-                                                        {"kWidth", problem.width},
-                                                        {"kQueries", problem.queries},
-                                                        {"kLength", problem.keys},
-                                                        {"kHeads", problem.heads},
-                                                        {"kBatches", problem.batches()},
-                                                        {"kGroups", sizes.groups},
-                                                        {"kRegisters", sizes.registers()},
-                                                        {"kLoadRegisters", kLoadRegisters},
-                                                        {"kKeys", sizes.keys},
-                                                        {"kStages", sizes.stages},
-                                                        {"kTurns", sizes.turns},
-                                                        {"kCachedKeys", cached_keys(problem, device)},
-                                                        {"kInnerQ", maps.q.inner},
-                                                        {"kInnerStepQ", maps.q.inner_step},
-                                                        {"kOuterStepQ", maps.q.outer_step},
-                                                        {"kInnerKeys", maps.k.inner},
-                                                        {"kInnerStepKeys", maps.k.inner_step},
-                                                        {"kOuterStepKeys", maps.k.outer_step},
-                                                        {"kInnerValues", maps.v.inner},
-                                                        {"kInnerStepValues", maps.v.inner_step},
-                                                        {"kOuterStepValues", maps.v.outer_step}})},
-                    {"BFLOAT16", problem.bfloat16 ? "true" : "false"},
-                    {"FACTOR", text.factor()},
-                    {"THREADS", std::to_string(sizes.threads())},
-                    {"WINDOW", text.window()},
-                    {"SCORE", score},
-                    {"STORE", store},
-                    {"PARAMETERS", elements::parameters_with(text.writer(), parameters)}});
+          kKernel,
+          {{"PREFIX", prefix},
+           {"SIZES", elements::constants_text({{"kDepth", problem.depth},
+                                               {"kWidth", problem.width},
+                                               {"kQueries", problem.queries},
+                                               {"kLength", problem.keys},
+                                               {"kHeads", problem.heads},
+                                               {"kBatches", problem.batches()},
+                                               {"kGroups", sizes.groups},
+                                               {"kRegisters", sizes.registers()},
+                                               {"kLoadRegisters", kLoadRegisters},
+                                               {"kKeys", sizes.keys},
+                                               {"kStages", sizes.stages},
+                                               {"kTurns", sizes.turns},
+                                               {"kCachedKeys", cached_keys(problem, device)},
+                                               {"kInnerQ", maps.q.inner},
+                                               {"kInnerStepQ", maps.q.inner_step},
+                                               {"kOuterStepQ", maps.q.outer_step},
+                                               {"kInnerKeys", maps.k.inner},
+                                               {"kInnerStepKeys", maps.k.inner_step},
+                                               {"kOuterStepKeys", maps.k.outer_step},
+                                               {"kInnerValues", maps.v.inner},
+                                               {"kInnerStepValues", maps.v.inner_step},
+                                               {"kOuterStepValues", maps.v.outer_step}})},
+           {"BFLOAT16", problem.bfloat16 ? "true" : "false"},
+           {"FACTOR", text.factor()},
+           {"THREADS", std::to_string(sizes.threads())},
+           {"WINDOW", text.window()},
+           {"SCORE", score},
+           {"STORE", store},
+           {"PARAMETERS", elements::parameters_with(text.writer(), parameters)}});
   model::LaunchStep launch = elements::launch_of(
       prefix + "_attend", std::min<std::int64_t>(items, device.multiprocessors), sizes.threads(),
       elements::arguments_with(text.writer(), buffers), shared_bytes(problem, sizes));

@@ -18,6 +18,8 @@ constexpr int kTileM = 128, kStripRows = 8, kStagingBytes = 8 * 16 * 40 * 4;
 constexpr const char *kDevice = "\n"
 #include "generator/device/half_pairs.cuh.inc"
                                 "\n"
+#include "generator/device/tensor_copies.cuh.inc"
+                                "\n"
 #include "generator/device/packed.cuh.inc"
                                 "\n"
 #include "generator/device/sum_again.cuh.inc"

@@ -45,17 +45,15 @@ const char *color_of(const ReportVariant &variant, bool is_best) {
 
 /// A list of moves in lines: the first as wide as its column, the others as the table.
 std::vector<std::string> wrapped(const std::string &moves, std::size_t column, std::size_t table) {
-  constexpr std::string_view kAnd = " + ";
+  const auto end_of_move = [&](std::size_t from) {
+    return std::min(moves.find(" + ", from + 1), moves.size());
+  };
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < moves.size();) {
     const std::size_t width = begin == 0 ? column : table;
-    std::size_t end = std::min(moves.find(kAnd, begin + 1), moves.size());
-    for (std::size_t next = end; next < moves.size() && next - begin <= width;) {
-      end = next;
-      next = std::min(moves.find(kAnd, next + 1), moves.size());
-      if (next - begin <= width)
-        end = next;
-    }
+    std::size_t end = end_of_move(begin);
+    while (end < moves.size() && end_of_move(end) - begin <= width)
+      end = end_of_move(end);
     lines.push_back(shorten(moves.substr(begin, end - begin), width));
     begin = end;
   }
@@ -95,9 +93,8 @@ std::string summary_of_hidden(const KernelReport &kernel, const std::vector<std:
   std::map<std::string, int> counts;
   for (std::size_t index : hidden)
     ++counts[outcome_text(kernel.variants[index].verdict.outcome)];
-  const std::string text = joined(counts, ", ", [](const auto &one) {
-    return std::to_string(one.second) + " " + one.first;
-  });
+  const std::string text = joined(
+      counts, ", ", [](const auto &one) { return std::to_string(one.second) + " " + one.first; });
   return "  and " + std::to_string(hidden.size()) + " more (" + text +
          "); --json and --html list all\n";
 }
