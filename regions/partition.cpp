@@ -168,17 +168,26 @@ private:
     const auto left = std::count(computing_.begin() + static_cast<std::ptrdiff_t>(begin), computing_.end(), true);
     if (left <= most_)
       return run_.size();
-    std::size_t best = run_.size();
+    std::size_t best = run_.size(), cut = begin;
     int computing = 0;
-    for (std::size_t cut = begin + 1; cut < run_.size(); ++cut) {
-      computing += computing_[cut - 1];
-      if (computing > most_)
-        break;
+    while (++cut < run_.size() && (computing += computing_[cut - 1]) <= most_)
       if (computing >= fewest_ && computing_[cut - 1] && (best == run_.size() || width_[cut] <= width_[best]))
         best = cut;
+    if (best == run_.size() || width_[best] <= kNarrow)
+      return best;
+    const auto width = [&](std::size_t at) { return at == run_.size() ? 1 : width_[at]; };
+    std::size_t narrowest = best;
+    for (; cut <= run_.size() && computing <= kLonger * most_; ++cut) {
+      if ((cut == run_.size() || computing_[cut - 1]) && width(cut) < width(narrowest))
+        narrowest = cut;
+      computing += cut < run_.size() && computing_[cut];
     }
-    return best;
+    return 2 * width(narrowest) <= width(best) ? narrowest : best;
   }
+
+  /// Values that may cross a cut as they do between layers. Where more would, a part may be so many times longer if half as
+  /// many cross its end.
+  static constexpr int kNarrow = 3, kLonger = 4;
 
   const std::vector<std::size_t> &run_;
   int fewest_, most_;

@@ -156,12 +156,19 @@ class Outcomes(search.Progress):
     def __init__(self, name):
         super().__init__()
         self.name, self.changes, self.regions = name, False, []
+        self.stages, self.now = {}, {}  # seconds by stage, regions at once counted each; the stage of a region and its start
 
     def show(self, text, end=False):
         if end:
             print(f"{self.name}: {text}", flush=True)
 
     def take(self, line, left):
+        if line["event"] in ("stage", "region"):
+            stage, since = self.now.pop(line["key"], (None, 0))
+            if stage:
+                self.stages[stage] = round(self.stages.get(stage, 0) + time.monotonic() - since, 2)
+        if line["event"] == "stage":
+            self.now[line["key"]] = line["stage"], time.monotonic()
         if line["event"] == "region":
             self.regions.append({key: line[key] for key in ("key", "outcome", "ratio", "reason")})
         super().take(line, left)
@@ -177,7 +184,7 @@ def search_one(name, found, options, runner, end):
     except (core.CoreError, OSError, ValueError) as error:
         row["failed"] = f"{type(error).__name__}: {error}"[:600]
     records = [core.ask("read", kind="job", key=key, **one.place)["record"] for one in graphs for key in one.regions]
-    return {**row, "capture_seconds": found["seconds"], "search_seconds": round(time.monotonic() - start, 1), "outcomes": outcomes.regions,
+    return {**row, "capture_seconds": found["seconds"], "search_seconds": round(time.monotonic() - start, 1), "outcomes": outcomes.regions, "stages": outcomes.stages,
             "unsearched": sum(bool(one) and "searched" not in one for one in records)}
 
 

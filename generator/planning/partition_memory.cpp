@@ -10,6 +10,7 @@
 #include "generator/planning/channels_last.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace warpwright::planning {
 
@@ -108,6 +109,42 @@ bool Partition::is_read_around(const Node &value) const {
   });
 }
 
+bool Partition::is_read_across(const Node &value) const {
+  constexpr std::int64_t kWorthLaunch = 1 << 20; ///< bytes; reads across cost less than a launch for fewer
+  constexpr std::int64_t kShortRun = 8;          ///< elements that memory gives at once, or nearly so
+  const Shape &shape = value.type().shape;
+  const std::int64_t elements = model::elements_of(shape);
+  // A reshape of such a view reads what the view has stored.
+  if (!ops::is_view(value) || value.op == op::reshape || shape.empty() ||
+      elements * static_cast<std::int64_t>(model::size_bytes(value.type().dtype)) < kWorthLaunch)
+    return false;
+  const elements::MemoryView view = elements::view_of(graph_, value.name, strides_);
+  if (view.root == value.name || model::elements_of(node(view.root).type().shape) != elements)
+    return false;
+  std::size_t last = shape.size() - 1;
+  while (last > 0 && shape[last] == 1)
+    --last;
+  const auto closest = static_cast<std::size_t>(std::ranges::find(view.strides, 1) - view.strides.begin());
+  if (view.strides[last] == 1 || shape[last] < kShortRun || closest == shape.size() || shape[closest] < kShortRun)
+    return false;
+  // A product's result and a norm's lie in rows, and each of their elements is computed from the view's at its place.
+  const std::function<bool(const Node &)> reads_by_rows = [&](const Node &read) {
+    return std::ranges::any_of(users(read.name), [&](const Node *reader) {
+      const auto owner = owner_.find(reader->name);
+      if (owner == owner_.end())
+        return reader->op == op::reshape && reads_by_rows(*reader);
+      if (reader->type().shape != read.type().shape || strides_.contains(reader->name))
+        return false;
+      const PlannedRegion &planned = drafts_[owner->second].planned;
+      const Node &anchor = node(planned.region.anchor);
+      if (!planned.family)
+        return false;
+      return ops::is_product(anchor) ? reader->name != anchor.name : !ops::is_pointwise(anchor);
+    });
+  };
+  return reads_by_rows(value);
+}
+
 bool Partition::worth_memory(const Node &value) const {
   if (ops::is_view(value) && is_read_around(value))
     return false;
@@ -120,6 +157,8 @@ bool Partition::worth_memory(const Node &value) const {
       view.root != value.name && model::elements_of(node(view.root).type().shape) == elements &&
       model::is_contiguous({value.type().dtype, view.shape, view.strides}))
     return false; // readers find it in the memory of its source
+  if (is_read_across(value))
+    return true;
   if (is_wider_copy(graph_, value))
     return false; // its source takes less memory
   const int cost = elements::cost_in_place(

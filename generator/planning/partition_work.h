@@ -69,6 +69,9 @@ private:
   void large_sources(const model::Node &value, std::int64_t elements, std::set<std::string> &found,
                      std::set<std::string> &seen) const;
   bool worth_memory(const model::Node &value) const;
+  /// Returns true for a large view whose neighbors in rows are far apart in memory, and which a kernel reads row by row:
+  /// a transposing copy and a read of it take less time.
+  bool is_read_across(const model::Node &value) const;
 
   /// Returns true for views that an attention need not read: heads that are repeated.
   bool is_read_around(const model::Node &value) const;

@@ -356,6 +356,7 @@ private:
     if (plan.source.find("__nv_bfloat16") != std::string::npos)
       includes += "#include <cuda_bf16.h>\n";
     plan.options = {"-std=c++17"};
+    plan.separable = written.body.empty();
     if (plan.source.find("erff(") == std::string::npos)
       built_.applied.fast_math = std::min(built_.applied.fast_math, kWithoutErf);
     if (built_.applied.fast_math > 0)

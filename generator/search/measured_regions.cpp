@@ -1,6 +1,7 @@
 #include "generator/search/measured_regions.h"
 
 #include "generator/ops/graph_index.h"
+#include "generator/planning/region_kind.h"
 
 #include <algorithm>
 #include <set>
@@ -70,6 +71,15 @@ std::vector<std::set<std::string>> united(std::vector<std::set<std::string>> gro
   return groups;
 }
 
+/// True if two plans differ at most in the configurations of their regions.
+bool have_same_regions(const TorchVariant &one, const TorchVariant &other) {
+  const auto are_same = [](const planning::BuiltRegion &a, const planning::BuiltRegion &b) {
+    return a.planned.region.nodes == b.planned.region.nodes && a.planned.choice == b.planned.choice &&
+           a.is_written == b.is_written;
+  };
+  return are_comparable(one, other) && std::ranges::equal(one.proposal.built.regions, other.proposal.built.regions, are_same);
+}
+
 void take(GraphState &state, const planning::BuiltPlan &from, const std::string &anchor) {
   const auto is_of_anchor = [&](const planning::BuiltRegion &region) { return region.planned.region.anchor == anchor; };
   const auto region = std::ranges::find_if(from.regions, is_of_anchor);
@@ -136,6 +146,52 @@ std::optional<GraphState> fastest_choices(const TorchVariant &best,
     gain += saved;
     for (const std::string &anchor : group)
       take(state, fastest->first->proposal.built, anchor);
+  }
+  return gain > kLeastGain * whole ? std::optional(std::move(state)) : std::nullopt;
+}
+
+std::optional<GraphState> fastest_configurations(const TorchVariant &best,
+                                                 const std::vector<TorchVariant> &tried) {
+  const std::map<std::string, double> own = region_seconds(best);
+  if (own.empty())
+    return std::nullopt;
+  const planning::BuiltPlan &built = best.proposal.built;
+  const ops::GraphIndex graph(built.graph);
+  std::map<std::string, std::vector<std::size_t>> alike; ///< places of regions, by kind
+  for (std::size_t i = 0; i < built.regions.size(); ++i)
+    alike[planning::kind_of(graph, built.regions[i])].push_back(i);
+  struct Fastest {
+    const planning::BuiltPlan *plan = nullptr;
+    double seconds = 0;
+  };
+  std::map<std::string, Fastest> fastest;
+  double whole = 0, gain = 0;
+  for (const auto &[key, seconds] : own)
+    whole += seconds;
+  for (const TorchVariant &variant : tried) {
+    const std::map<std::string, double> seconds = region_seconds(variant);
+    if (variant.verdict.outcome != model::Outcome::Verified || seconds.empty() || !have_same_regions(best, variant))
+      continue;
+    for (const auto &[kind, places] : alike) {
+      double sum = 0;
+      for (const std::size_t place : places)
+        sum += seconds.at(planning::region_key(built.regions[place].planned.region));
+      Fastest &least = fastest[kind];
+      if (!least.plan || sum < least.seconds)
+        least = {&variant.proposal.built, sum};
+    }
+  }
+  GraphState state{best.proposal.graph, best.proposal.rewrites, built.applied};
+  for (const auto &[kind, places] : alike) {
+    if (fastest[kind].plan == &built)
+      continue;
+    gain -= fastest[kind].seconds;
+    for (const std::size_t place : places) {
+      const std::string &key = planning::region_key(built.regions[place].planned.region);
+      gain += own.at(key);
+      if (built.regions[place].planned.family)
+        state.choices.configurations[key] = fastest[kind].plan->regions[place].configuration;
+    }
   }
   return gain > kLeastGain * whole ? std::optional(std::move(state)) : std::nullopt;
 }

@@ -20,4 +20,9 @@ std::map<std::string, double> region_seconds(const TorchVariant &variant);
 std::optional<GraphState> fastest_choices(const TorchVariant &best,
                                           const std::vector<TorchVariant> &tried);
 
+/// Returns the state of `best` in which alike regions have the configuration with which they were fastest in any right
+/// variant with the same regions; nullopt if that promises no gain.
+std::optional<GraphState> fastest_configurations(const TorchVariant &best,
+                                                 const std::vector<TorchVariant> &tried);
+
 } // namespace warpwright::search

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace warpwright::search {
 namespace {
@@ -19,9 +20,13 @@ namespace {
 using model::Graph;
 using model::Node;
 
+/// A configuration of alike regions.
+using KindConfiguration = std::pair<std::string, elements::Configuration>;
+
 /// A change of the fastest variant so far, weighted by the time that it may affect.
 struct Change : GraphState {
   double weight = 0;
+  std::vector<KindConfiguration> configurations = {}; ///< all that differs, if nothing else does
 };
 
 } // namespace
@@ -48,6 +53,8 @@ struct DescentPolicy::State {
   std::vector<Change> changes;           ///< of the fastest so far, the best last
   std::optional<std::size_t> changes_of; ///< index of the tried variant that `changes` start from
   std::vector<model::Plan> proposed;     ///< without moves
+  std::set<KindConfiguration> timed;     ///< in right plans whose steps were timed
+  std::set<std::size_t> timed_variants;  ///< the tried variants that `timed` includes
   std::string why;
 
   /// The proposal for a state; nullopt if the state has no plan, no kernel of this project, or a plan proposed before.
@@ -137,7 +144,26 @@ struct DescentPolicy::State {
                : seconds;
   }
 
-  /// Collects all single changes of a variant.
+  void note_timed(const std::vector<TorchVariant> &tried) {
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      const planning::BuiltPlan &built = tried[i].proposal.built;
+      if (tried[i].verdict.outcome != model::Outcome::Verified || region_seconds(tried[i]).empty() ||
+          !timed_variants.insert(i).second)
+        continue;
+      const ops::GraphIndex graph(built.graph);
+      for (const planning::BuiltRegion &region : built.regions)
+        timed.emplace(planning::kind_of(graph, region), region.configuration);
+    }
+  }
+
+  /// True if each configuration of a change, by itself, has been timed.
+  bool is_timed(const Change &change) const {
+    return !change.configurations.empty() &&
+           std::ranges::all_of(change.configurations,
+                               [&](const KindConfiguration &one) { return timed.contains(one); });
+  }
+
+  /// Collects the changes of a variant: single ones, and other configurations of all its regions at once.
   void make_changes(const TorchVariant &variant) {
     const TorchProposal &from = variant.proposal;
     const std::map<std::string, double> measured = region_seconds(variant);
@@ -155,14 +181,18 @@ struct DescentPolicy::State {
       alike[planning::kind_of(planned, region)].push_back(&region);
       total += seconds[region.planned.region.anchor] = seconds_of_region(region);
     }
+    std::vector<Change> together; ///< the next configuration of every kind, then the one after it, and so on
     for (const auto &[kind, regions] : alike) {
       double weight = 0;
       for (const planning::BuiltRegion *region : regions)
         weight += seconds_of_region(*region);
-      change_configurations(base, regions, weight);
+      change_configurations(base, kind, regions, weight, together);
       if (holds(base.graph, regions.front()->planned.region.anchor))
         change_anchors(base, index, regions, weight);
     }
+    for (Change &change : together)
+      if (change.configurations.size() > 1 && !measured.empty()) // else nobody would know which of them was faster
+        changes.push_back(std::move(change));
     change_layouts(base, total);
     change_functions(from.built, base, total);
     for (const rewrites::Rewrite &rewrite : rewrites::rewrites(index)) {
@@ -179,14 +209,23 @@ struct DescentPolicy::State {
     std::ranges::stable_sort(changes, {}, &Change::weight);
   }
 
-  void change_configurations(const GraphState &base, const AlikeRegions &regions, double weight) {
+  void change_configurations(const GraphState &base, const std::string &kind, const AlikeRegions &regions,
+                             double weight, std::vector<Change> &together) {
     const planning::BuiltRegion &first = *regions.front();
-    int rank = 0;
+    std::size_t rank = 0;
     for (const elements::Configuration &configuration : first.configurations) {
-      if (configuration == first.configuration)
+      const KindConfiguration tested{kind, configuration};
+      if (configuration == first.configuration || timed.contains(tested))
         continue;
-      Change &change = changes.emplace_back(Change{base, weight / (1.5 + rank++)});
-      configure(change, regions, configuration);
+      const double likely = weight / (1.5 + static_cast<double>(rank));
+      if (together.size() == rank)
+        together.push_back({base});
+      for (Change *change : {&changes.emplace_back(Change{base}), &together[rank]}) {
+        change->weight += likely;
+        change->configurations.push_back(tested);
+        configure(*change, regions, configuration);
+      }
+      ++rank;
     }
   }
 
@@ -280,6 +319,7 @@ const std::string &DescentPolicy::why() const { return state_->why; }
 std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVariant> &tried) {
   State &state = *state_;
   state.learn_accuracy(tried);
+  state.note_timed(tried);
   if (auto proposal = state.build_next(state.starts, state.next_start))
     return proposal;
   const TorchVariant *best = best_torch_variant(tried);
@@ -299,12 +339,15 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
     state.changes_of = at;
   }
   if (best)
-    if (const auto mixed = fastest_choices(*best, tried))
-      if (auto proposal = state.build(*mixed))
-        return proposal;
+    for (const auto &fastest : {fastest_choices, fastest_configurations})
+      if (const auto mixed = fastest(*best, tried))
+        if (auto proposal = state.build(*mixed))
+          return proposal;
   while (!state.changes.empty()) {
     const Change change = std::move(state.changes.back());
     state.changes.pop_back();
+    if (state.is_timed(change))
+      continue;
     if (auto proposal = state.build(change))
       return proposal;
   }

@@ -5,10 +5,11 @@
 //      library's, channels-last (convolution_choice.h)
 //   2. every region by families of this project, then the library for the convolutions, large ones
 //      also channels-last
-//   3. the fastest choices for each anchor of all plans measured so far together (measured_regions.h)
-//   4. single changes of the fastest plan so far, by the measured or estimated time that they touch:
-//      another family or the library for an anchor, another configuration, fusion off, convolution
-//      layouts, an optional rewrite
+//   3. the fastest choices for each anchor, and the fastest configuration of each region, of all
+//      plans measured so far together (measured_regions.h)
+//   4. changes of the fastest plan so far, by the measured or estimated time that they touch: the
+//      next configuration of all its regions at once, since steps are timed one by one; another
+//      family or the library for an anchor, fusion off, convolution layouts, an optional rewrite
 //   5. plain plans (nothing fused, nothing rewritten)
 // Regions that are alike change together, as the layers of a network do. If a plan in TF32 is
 // refused, PyTorch used FP32 convolutions, and all later plans do too. Leaves out: running and

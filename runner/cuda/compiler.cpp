@@ -3,10 +3,13 @@
 #include "runner/cuda/compiler.h"
 
 #include "arch/gpu.h"
+#include "runner/cuda/kernel_parts.h"
 #include "support/hash.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 namespace warpwright::runner::cuda {
 namespace {
@@ -77,6 +80,8 @@ private:
 
 /// Sources with more bytes than this are compiled on several cores.
 constexpr std::size_t kLargeSource = 150'000;
+/// A compiler takes one of so many cores, since several processes compile (service/compile_ahead.h).
+constexpr unsigned kCoresForThread = 4;
 
 class NvrtcCompiler final : public Compiler {
 public:
@@ -106,18 +111,80 @@ public:
       if (cache_)
         cache_->store(key, output.code);
     }
-    for (std::size_t i = 0; i < request.kernels.size(); ++i) {
-      model::CompileReport report;
-      report.kernel = request.kernels[i];
-      report.compile_ms = output.code.compile_ms;
-      report.log = warnings(output.code.log);
-      read_ptxas_report(output.code.log, output.code.lowered_names[i], report);
-      output.reports.push_back(std::move(report));
-    }
+    for (std::size_t i = 0; i < request.kernels.size(); ++i)
+      output.reports.push_back(report_of(request.kernels[i], output.code, i));
+    return output;
+  }
+
+  DeviceResult<CompiledKernels> compile_kernels(const CompileRequest &request) override {
+    if (auto apart = compiled_apart(request))
+      return std::move(*apart);
+    CompileOutput whole = TRY(compile(request));
+    CompiledKernels output{.symbols = whole.code.lowered_names, .reports = std::move(whole.reports)};
+    output.module_of.resize(request.kernels.size());
+    output.modules.push_back(std::move(whole.code));
     return output;
   }
 
 private:
+  static model::CompileReport report_of(const std::string &kernel, const CompiledCode &code, std::size_t place) {
+    model::CompileReport report;
+    report.kernel = kernel;
+    report.compile_ms = code.compile_ms;
+    report.log = warnings(code.log);
+    read_ptxas_report(code.log, code.lowered_names[place], report);
+    return report;
+  }
+
+  /// nullopt: the request is not separable, or a part does not compile.
+  std::optional<CompiledKernels> compiled_apart(const CompileRequest &request) {
+    const auto parts = request.separable ? kernel_parts(request.source, request.kernels) : std::nullopt;
+    if (!parts)
+      return std::nullopt;
+    const std::size_t count = parts->size();
+    std::vector<CompileRequest> requests;
+    std::vector<std::vector<std::string>> options;
+    std::vector<std::string> keys;
+    std::vector<std::optional<CompiledCode>> codes;
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < count; ++i) {
+      requests.push_back({(*parts)[i].source, request.options, {(*parts)[i].kernel}});
+      options.push_back(all_options(requests[i]));
+      keys.push_back(key_of(requests[i], options[i]));
+      codes.push_back(cache_ ? cache_->find(keys[i]) : std::nullopt);
+      if (!codes[i] || codes[i]->lowered_names.size() != 1)
+        missing.push_back(i);
+    }
+    std::atomic<std::size_t> next = 0;
+    const auto compile_missing = [&] {
+      for (std::size_t at = next++; at < missing.size(); at = next++) {
+        const std::size_t i = missing[at];
+        auto code = run_nvrtc(requests[i], options[i]);
+        codes[i] = code ? std::optional(std::move(*code)) : std::nullopt;
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      for (unsigned more = std::thread::hardware_concurrency() / kCoresForThread;
+           more > 1 && others.size() + 1 < missing.size(); --more)
+        others.emplace_back(compile_missing);
+      compile_missing();
+    }
+    if (std::ranges::any_of(codes, [](const auto &code) { return !code; }))
+      return std::nullopt;
+    for (const std::size_t i : missing)
+      if (cache_)
+        cache_->store(keys[i], *codes[i]);
+    CompiledKernels output;
+    for (std::size_t i = 0; i < count; ++i) {
+      output.module_of.push_back(i);
+      output.symbols.push_back(codes[i]->lowered_names.front());
+      output.reports.push_back(report_of(request.kernels[i], *codes[i], 0));
+      output.modules.push_back(std::move(*codes[i]));
+    }
+    return output;
+  }
+
   std::vector<std::string> all_options(const CompileRequest &request) const {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture_,
                                         "--ptxas-options=-v",
@@ -153,7 +220,7 @@ private:
   }
 
   DeviceResult<CompiledCode> run_nvrtc(const CompileRequest &request,
-                                       const std::vector<std::string> &options) {
+                                       const std::vector<std::string> &options) const {
     const auto start = std::chrono::steady_clock::now();
     const ProgramHandle program(nvrtc_, request.source);
     for (const std::string &kernel : request.kernels)

@@ -23,6 +23,14 @@ struct CompileOutput {
   std::vector<model::CompileReport> reports; ///< one per kernel of the request, read from the log
 };
 
+/// Kernels in one module, or each in one of its own.
+struct CompiledKernels {
+  std::vector<CompiledCode> modules;
+  std::vector<std::size_t> module_of; ///< for each kernel of the request, the place in `modules`
+  std::vector<std::string> symbols;   ///< likewise, its name there
+  std::vector<model::CompileReport> reports;
+};
+
 class Compiler {
 public:
   /// Errors: NVRTC was not found, with the places that were searched and a remedy.
@@ -30,6 +38,9 @@ public:
   virtual ~Compiler() = default;
   /// Faults: CompileFailed with the log.
   virtual DeviceResult<CompileOutput> compile(const CompileRequest &request) = 0;
+  /// Compiles the kernels of a separable request one by one, on several cores; the cache keeps each by itself. Other
+  /// requests, and those that fail so, are compiled whole. Faults: as compile().
+  virtual DeviceResult<CompiledKernels> compile_kernels(const CompileRequest &request) = 0;
   virtual std::string version() const = 0;      ///< "13.0"
   virtual std::string library_path() const = 0; ///< path of NVRTC's library
   virtual const ToolkitPaths &toolkit() const = 0;

@@ -35,7 +35,7 @@ class CudaProgram final : public Program {
 public:
   const std::vector<model::CompileReport> &reports() const override { return reports_; }
 
-  Module module;
+  std::vector<Module> modules;
   std::vector<CUfunction> functions;
   /// For each kernel, the size of each parameter; nullopt if the driver cannot report the sizes.
   std::vector<std::optional<std::vector<std::size_t>>> parameter_bytes;
@@ -74,15 +74,16 @@ public:
     auto output = TRY(code_of(request));
     auto program = std::make_unique<CudaProgram>();
     program->reports_ = output.reports;
-    CUmodule module = nullptr;
-    TRY(check(driver_.cuModuleLoadData(&module, output.code.cubin.data()),
-              "loading the compiled code"));
-    program->module = Module(driver_, module);
+    for (const CompiledCode &code : output.modules) {
+      CUmodule module = nullptr;
+      TRY(check(driver_.cuModuleLoadData(&module, code.cubin.data()), "loading the compiled code"));
+      program->modules.emplace_back(driver_, module);
+    }
     for (std::size_t i = 0; i < request.kernels.size(); ++i) {
       CUfunction function = nullptr;
-      TRY(check(
-          driver_.cuModuleGetFunction(&function, module, output.code.lowered_names[i].c_str()),
-          "finding " + request.kernels[i]));
+      TRY(check(driver_.cuModuleGetFunction(&function, program->modules[output.module_of[i]].get(),
+                                            output.symbols[i].c_str()),
+                "finding " + request.kernels[i]));
       program->functions.push_back(function);
       program->parameter_bytes.push_back(parameters_of(function));
       add_attributes(function, program->reports_[i]);
@@ -302,16 +303,13 @@ public:
 private:
   /// Compiled code of the request, from a cache. NVRTC is the slowest step, and timing loads
   /// modules again.
-  DeviceResult<CompileOutput> code_of(const CompileRequest &request) {
-    const auto same = [&](const auto &kept) {
-      return kept.first.source == request.source && kept.first.options == request.options &&
-             kept.first.kernels == request.kernels;
-    };
+  DeviceResult<CompiledKernels> code_of(const CompileRequest &request) {
+    const auto same = [&](const auto &kept) { return kept.first == request; };
     if (auto found = std::find_if(code_.begin(), code_.end(), same); found != code_.end()) {
       std::rotate(found, found + 1, code_.end());
       return code_.back().second;
     }
-    auto output = compiler_->compile(request);
+    auto output = compiler_->compile_kernels(request);
     if (!output)
       return output;
     if (code_.size() == kKeptCode)
@@ -457,7 +455,7 @@ private:
   std::unique_ptr<GpuTimer> timer_;
   Clock::time_point deadline_ = Clock::time_point::max();
   bool ran_out_of_memory_ = false;                             ///< in the current job
-  std::vector<std::pair<CompileRequest, CompileOutput>> code_; ///< most recently used last
+  std::vector<std::pair<CompileRequest, CompiledKernels>> code_; ///< most recently used last
 };
 
 } // namespace

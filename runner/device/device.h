@@ -61,6 +61,8 @@ struct CompileRequest {
   std::string source;
   std::vector<std::string> options; ///< already checked against the allow-list
   std::vector<std::string> kernels; ///< name expressions: "saxpy", "reduce<float, 256>"
+  bool separable = false;           ///< as model::Plan says
+  bool operator==(const CompileRequest &) const = default;
 };
 
 /// Compiled source. Kernels are addressed by their index in the request.

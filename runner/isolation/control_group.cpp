@@ -1,6 +1,7 @@
 // Control groups by files of cgroup v2 (kernel documentation, admin-guide/cgroup-v2).
 #include "runner/isolation/control_group.h"
 #include "runner/isolation/privileges.h"
+#include "support/files.h"
 
 #include <cerrno>
 #include <charconv>
@@ -32,11 +33,6 @@ bool write_text(const fs::path &file, const std::string &text) {
   return written;
 }
 
-std::string read_text(const fs::path &file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// This process's group in the mounted cgroup2 hierarchy; empty: none.
 fs::path own_group() {
   std::ifstream mounts("/proc/self/mountinfo"), groups("/proc/self/cgroup");
@@ -61,7 +57,7 @@ fs::path parent_group() {
 }
 
 bool has(const fs::path &group, const char *file, const std::string &controller) {
-  std::istringstream words(read_text(group / file));
+  std::istringstream words(read_file(group / file).value_or(""));
   for (std::string word; words >> word;)
     if (word == controller)
       return true;
@@ -74,7 +70,7 @@ void delegate_control_group() {
   const fs::path group = own_group();
   std::error_code error;
   if (group.empty() || group.filename() == kRunnerGroup ||
-      read_text(group / "cgroup.procs") != std::to_string(getpid()) + "\n" ||
+      read_file(group / "cgroup.procs").value_or("") != std::to_string(getpid()) + "\n" ||
       !has(group, "cgroup.controllers", "memory"))
     return;
   fs::create_directory(group / kRunnerGroup, error);

@@ -37,7 +37,7 @@ public:
   const model::DeviceInfo &info() const override { return info_; }
   Capabilities capabilities() const override { return {}; }
   DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) override {
-    auto output = TRY(compiler_->compile(request));
+    auto output = TRY(compiler_->compile_kernels(request));
     return std::make_unique<Compiled>(std::move(output.reports));
   }
 

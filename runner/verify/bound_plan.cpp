@@ -71,7 +71,7 @@ ArgumentValue value_of(const auto &argument, const auto &plain) {
 }
 
 CompileRequest request_of(const model::Plan &plan) {
-  return {plan.source, plan.options, plan::kernels_of(plan)};
+  return {plan.source, plan.options, plan::kernels_of(plan), plan.separable};
 }
 
 } // namespace

@@ -17,12 +17,9 @@ Result<Advice> advice_from(const Json &answer) try {
                 .waits = answer.value("waits", false),
                 .refused = answer.value("refused", "")};
   for (const auto &[region, kernels] : answer.value("regions", Json::object()).items())
-    advice.regions.emplace(region, TRY(model::plan_from_json(kernels)));
+    advice.regions.emplace(region, TRY(model::proposed_plan_from_json(kernels)));
   if (answer.contains("plan")) {
-    auto plan = model::plan_from_json(answer.at("plan"));
-    if (!plan)
-      return std::unexpected(plan.error());
-    advice.plan = std::move(*plan);
+    advice.plan = TRY(model::proposed_plan_from_json(answer.at("plan")));
   }
   return advice;
 } catch (const nlohmann::json::exception &error) {

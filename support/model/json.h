@@ -27,6 +27,9 @@ nlohmann::json to_json(const DeviceInfo &device);
 /// Decoders that validate first. Errors: as validate(), and expressions that do not parse; for
 /// tasks also as check_task(), and files outside their folder.
 Result<Plan> plan_from_json(const nlohmann::json &document);
+/// A plan of an author who is not trusted, such as a language model: without what it says about itself, its moves and
+/// whether its kernels may be compiled apart.
+Result<Plan> proposed_plan_from_json(const nlohmann::json &document);
 Result<Task> task_from_json(const nlohmann::json &document);
 /// Checks the members without a schema. Errors: not an object, no source, a member that is unknown
 /// or of another type, files outside their folder.

@@ -177,6 +177,9 @@ struct Plan {
   std::vector<Step> steps; ///< run in this order on one stream
   std::vector<std::string>
       moves; ///< moves that lead from the reference to the plan; empty for the reference
+  /// Each kernel may be compiled by itself, with the declarations that it names (runner/cuda/kernel_parts.h). Only for
+  /// sources that the plan builder wrote: what another author wrote could mean something else in parts.
+  bool separable = false;
   bool operator==(const Plan &) const = default;
 };
 

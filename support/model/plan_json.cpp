@@ -215,6 +215,7 @@ Result<Plan> plan_from_valid_json(const json &document, const std::string &where
   plan.source = document["source"];
   plan.options = document.value("options", std::vector<std::string>{});
   plan.moves = document.value("moves", std::vector<std::string>{});
+  plan.separable = document.value("separable", false);
   for (const json &temporary : document.value("temporaries", json::array())) {
     const std::string label = where + "temporaries." + temporary["name"].get<std::string>();
     auto extent = TRY(expression(temporary, "extent", label));
@@ -236,16 +237,26 @@ json to_json(const Plan &plan) {
                            {"extent", temporary.extent.text()}});
   for (const Step &step : plan.steps)
     steps.push_back(step_json(step));
-  return {{"source", plan.source},
-          {"options", plan.options},
-          {"temporaries", std::move(temporaries)},
-          {"steps", std::move(steps)},
-          {"moves", plan.moves}};
+  json document{{"source", plan.source},
+                {"options", plan.options},
+                {"temporaries", std::move(temporaries)},
+                {"steps", std::move(steps)},
+                {"moves", plan.moves}};
+  if (plan.separable)
+    document["separable"] = true;
+  return document;
 }
 
 Result<Plan> plan_from_json(const json &document) {
   TRY(validate(document, Schema::Plan));
   return plan_from_valid_json(document, "");
+}
+
+Result<Plan> proposed_plan_from_json(const json &document) {
+  Plan plan = TRY(plan_from_json(document));
+  plan.moves.clear();
+  plan.separable = false;
+  return plan;
 }
 
 } // namespace warpwright::model

@@ -19,7 +19,7 @@ using namespace warpwright::test;
 
 namespace {
 
-constexpr auto kBudget = std::chrono::seconds(100);
+constexpr auto kBudget = std::chrono::seconds(40);
 
 struct Nvrtc {
   int (*create)(void **, const char *, const char *, int, const char *const *,

@@ -77,6 +77,27 @@ TEST_CASE("Of equally narrow cuts the last one is taken, so that regions are few
   CHECK(sizes == std::vector<std::size_t>{48, 48, 4});
 }
 
+TEST_CASE("A formula in which many values cross every cut is cut where few do, though it gets longer") {
+  std::vector<json> nodes = {input(value("x0", {4}))};
+  for (int formula = 0; formula < 3; ++formula) {
+    const std::string x = "x" + std::to_string(formula), n = std::to_string(formula) + "_";
+    const auto name = [&](int chain, int step) { return step == 0 ? x : "c" + n + std::to_string(chain) + "_" + std::to_string(step); };
+    for (int step = 1; step <= 10; ++step)
+      for (int chain = 0; chain < 6; ++chain)
+        nodes.push_back(node("aten.tanh.default", json::array({read(name(chain, step - 1))}), value(name(chain, step), {4})));
+    std::string sum = name(0, 10);
+    for (int chain = 1; chain < 6; ++chain) {
+      const std::string next = chain == 5 ? "x" + std::to_string(formula + 1) : "s" + n + std::to_string(chain);
+      nodes.push_back(node("aten.add.Tensor", {read(sum), read(name(chain, 10))}, value(next, {4})));
+      sum = next;
+    }
+  }
+  std::vector<std::size_t> sizes;
+  for (const auto &region : partition(graph(nodes, {"x3"}), {.fewest = 4, .most = 48}))
+    sizes.push_back(region.size());
+  CHECK(sizes == std::vector<std::size_t>{65, 65, 65});
+}
+
 TEST_CASE("A network of convolutions is cut rarely, since regions hand values on in the module's layout") {
   std::vector<json> nodes = {input(value("x0", {1, 8, 8, 8})), input(value("w", {8, 8, 1, 1}))};
   for (int i = 0; i < 100; ++i) {

@@ -1,6 +1,7 @@
 // NVRTC for real, without a GPU: cubins, lowered names, resource reports, errors, the cache on
 // disk. Reported as passed without NVRTC, where the message says that there was none to try.
 #include "runner/cuda/compiler.h"
+#include "runner/cuda/kernel_parts.h"
 #include "runner/cuda/tensor_kernels.h"
 #include "runner/verify/checker.h"
 #include "tests/runner/tasks.h"
@@ -181,6 +182,101 @@ TEST_CASE("the cache gives the same code back, and is keyed by options") {
   other.options = {"-DVALUE=2"};
   REQUIRE(nvrtc->compile(other).has_value());
   CHECK(cache->entries.size() == 2);
+}
+
+/// Two kernels with their own numbers, as the plan builder writes them.
+CompileRequest two_kernels(const std::string &first, const std::string &second) {
+  return {"#ifndef WARPWRIGHT_SCALE\n#define WARPWRIGHT_SCALE\n"
+          "template <class T> struct Scale { T by; __device__ T of(T x) const { return x * by; } };\n#endif\n"
+          "#define TWICE(x) " + first + "_double(x)\n"
+          "__device__ float " + first + "_double(float x) { return x + x; } // of the first\n"
+          "extern \"C\" __global__ void " + first + "(float *x) { x[threadIdx.x] = TWICE(x[threadIdx.x]); }\n"
+          "__device__ float " + second + "_half(float x) { return Scale<float>{0.5f}.of(x); }\n"
+          "extern \"C\" __global__ void __launch_bounds__(256) " + second +
+              "(float *x) {\n#pragma unroll\n  for (int i = 0; i < 2; ++i)\n    x[i] = " + second + "_half(x[i]);\n}\n",
+          {}, {first, second}, true};
+}
+
+TEST_CASE("kernels are divided with what they name, and count their numbers anew") {
+  const CompileRequest request = two_kernels("k3_map", "k11_map");
+  const auto parts = kernel_parts(request.source, request.kernels);
+  REQUIRE(parts.has_value());
+  REQUIRE(parts->size() == 2);
+  CHECK((*parts)[0].kernel == "k0_map");
+  CHECK((*parts)[0].source ==
+        "#define TWICE(x) k0_map_double(x)\n"
+        "__device__ float k0_map_double(float x) { return x + x; }\n"
+        "extern \"C\" __global__ void k0_map(float *x) { x[threadIdx.x] = TWICE(x[threadIdx.x]); }\n");
+  CHECK((*parts)[1].source.starts_with("template <class T> struct Scale"));
+  CHECK((*parts)[1].source.contains("k0_map_half"));
+  CHECK(!(*parts)[1].source.contains("double"));
+  const CompileRequest renumbered = two_kernels("k5_map", "k4_map");
+  CHECK(kernel_parts(renumbered.source, renumbered.kernels)->front().source == (*parts)[0].source);
+}
+
+TEST_CASE("a source whose kernels share a variable, or that the scanner cannot follow, is not divided") {
+  const std::string kernel = "extern \"C\" __global__ void k(int *x) { x[0] = 1; }\n";
+  REQUIRE(kernel_parts(kernel, {"k"}).has_value());
+  CHECK(kernel_parts("__constant__ int table[] = {1, 2};\n" + kernel, {"k"})->front().source == kernel);
+  CHECK(!kernel_parts(kernel, {"other"}).has_value());
+  for (const std::string shared : {"__device__ int count;", "__device__ int count = 3;", "static __device__ float table[4];",
+                                   "template <int N> __device__ int slots[N];", "__managed__ int *place{};"})
+    CHECK_MESSAGE(!kernel_parts(shared + "\n" + kernel, {"k"}).has_value(), shared);
+  for (const std::string unclear : {"const char *text = R\"(})\";", "int f() { return 1;", "} int x;"})
+    CHECK_MESSAGE(!kernel_parts(unclear + "\n" + kernel, {"k"}).has_value(), unclear);
+}
+
+TEST_CASE("conditionals stay where something in them does, with overloads, specialisations and static assertions") {
+  const std::string source = R"(#if defined(FAST)
+__device__ float f(float x) { return x; }
+#else
+__device__ float f(float x) { return x + 1'000; }
+#endif
+__device__ int f(int x) { return x; }
+template <class T> struct Kind { static constexpr int value = 0; };
+template <> struct Kind<float> { static constexpr int value = 1; };
+struct alignas(16) Four { float v[4]; };
+__device__ Four operator+(Four a, Four) { return a; }
+static_assert(sizeof(int) == 4, "ints; of four bytes");
+#if 0
+__device__ void unused() {}
+#endif
+extern "C" __global__ void k(float *x) { x[0] = f(x[0]) + Kind<float>::value; }
+)";
+  const auto parts = kernel_parts(source, {"k"});
+  REQUIRE(parts.has_value());
+  std::string wanted = source;
+  wanted.erase(wanted.find("#if 0"), wanted.find("extern") - wanted.find("#if 0"));
+  CHECK(parts->front().source == wanted);
+}
+
+TEST_CASE("separable kernels are compiled one by one, and another plan takes them from the cache") {
+  const auto cache = std::make_shared<MemoryCache>();
+  const auto nvrtc = compiler(cache);
+  if (!nvrtc)
+    return;
+  const auto first = nvrtc->compile_kernels(two_kernels("k3_map", "k11_map"));
+  REQUIRE_MESSAGE(first.has_value(), (first ? "" : first.error().log));
+  CHECK(first->modules.size() == 2);
+  CHECK(first->module_of == std::vector<std::size_t>{0, 1});
+  CHECK(first->symbols == std::vector<std::string>{"k0_map", "k0_map"});
+  CHECK(first->reports[1].kernel == "k11_map");
+  CHECK(first->reports[1].registers.value_or(0) > 0);
+  const auto second = nvrtc->compile_kernels(two_kernels("k5_map", "k4_map"));
+  REQUIRE(second.has_value());
+  CHECK(cache->entries.size() == 2);
+  CHECK(second->modules[1].cubin == first->modules[1].cubin);
+  CompileRequest whole = two_kernels("k3_map", "k11_map");
+  whole.separable = false;
+  CHECK(nvrtc->compile_kernels(whole)->modules.size() == 1);
+  CHECK(cache->entries.size() == 3);
+  // What does not compile is told with the lines of the whole source.
+  CompileRequest wrong = two_kernels("k3_map", "k11_map");
+  wrong.source += "extern \"C\" __global__ void k12_map(float *x) { missing(x); }\n";
+  wrong.kernels.push_back("k12_map");
+  const auto refused = nvrtc->compile_kernels(wrong);
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().message.contains("line 14"));
 }
 
 TEST_CASE("compiled code survives the way to the service and back, and what is none is refused") {

@@ -1,5 +1,6 @@
 // Which processes a test has below it, orphans included. Thread: one.
 #pragma once
+#include "support/files.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -54,8 +55,7 @@ inline std::vector<pid_t> descendants(pid_t root) {
 
 /// "1234 warpwright-worker-cpu --device cpu"
 inline std::string command_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text = read_file("/proc/" + std::to_string(pid) + "/cmdline").value_or(""); // it may just have ended
   for (char &letter : text)
     if (letter == '\0')
       letter = ' ';

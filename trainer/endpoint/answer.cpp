@@ -215,11 +215,8 @@ Result<model::Plan> plan_of(Code code, const model::Task &task) {
     return fail("the plan brings a source of its own; the source is the ```cuda block");
   code.plan["source"] = std::move(code.source);
   TRY(model::validate(code.plan, model::Schema::Plan));
-  auto plan = model::plan_from_json(code.plan);
-  if (!plan)
-    return plan;
-  plan->moves.clear(); // moves that a model claims are not trusted
-  TRY(model::check_plan(*plan, task));
+  model::Plan plan = TRY(model::proposed_plan_from_json(code.plan));
+  TRY(model::check_plan(plan, task));
   return plan;
 }
 
@@ -255,7 +252,7 @@ Result<std::map<std::string, model::Plan>> regions_of(const Code &code) {
                     "`; there are region, steps and temporaries");
     one["source"] = code.source;
     TRY(model::validate(one, model::Schema::Plan));
-    if (!regions.emplace(name, TRY(model::plan_from_json(one))).second)
+    if (!regions.emplace(name, TRY(model::proposed_plan_from_json(one))).second)
       return fail("the region " + name + " comes twice");
   }
   return regions;

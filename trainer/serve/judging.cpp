@@ -70,10 +70,9 @@ Judged judge_moves(const JudgedTask &task, const Moves &moves, const Place &plac
 Judged judge_plan(const JudgedTask &task, const Json &document, const Place &place) {
   if (auto valid = model::validate(document, model::Schema::Plan); !valid)
     return refused("bad_plan", describe(valid.error()));
-  auto plan = model::plan_from_json(document);
+  auto plan = model::proposed_plan_from_json(document);
   if (!plan)
     return refused("bad_plan", describe(plan.error()));
-  plan->moves.clear(); // moves that a client claims are not trusted
   if (model::is_host_code(*plan))
     return refused("host_code", "the plan is a module, which is host code; "
                                 "an answer of the kind \"module\" is judged where the service allows it");

@@ -257,6 +257,25 @@ TEST_CASE("A product reads a reshaped value in the memory of its source") {
   CHECK(check(graph, built) == "");
 }
 
+TEST_CASE("A large operand that rows would read across memory is transposed once") {
+  const auto stored = [](std::int64_t rows) {
+    GraphBuilder g;
+    const std::string turned = g.op("permute", {g.input("x", {512, rows})}, {{"dims", Shape{1, 0}}});
+    const std::string product = g.op("matmul", {g.input("a", {1, rows, 4}), g.input("w", {4, 512})}),
+                      added = g.op("add", {product, g.reshape(turned, {1, rows, 512})}),
+                      norm = g.op("layer_norm", {turned, g.input("gain", {512}), g.input("shift", {512})},
+                                  {{"dims", Shape{1}}, {"eps", 1e-5}});
+    const model::Graph graph = g.graph({added, norm});
+    const BuiltPlan built = plan(graph);
+    CHECK(check(graph, built) == "");
+    return std::ranges::count_if(built.regions, [&](const BuiltRegion &region) {
+      return std::ranges::count(region.planned.region.outputs, turned) > 0;
+    });
+  };
+  CHECK(stored(512) == 1);
+  CHECK(stored(64) == 0); // a launch takes longer
+}
+
 TEST_CASE("An attention of the library reads heads that queries share once, and hands on tokens "
           "side by side") {
   const auto made = [](model::Dtype dtype) {

@@ -19,6 +19,7 @@ using namespace warpwright::test;
 using namespace warpwright::ops;
 using namespace warpwright::planning;
 using namespace warpwright::search;
+using elements::Configuration;
 using model::Shape;
 
 namespace {
@@ -122,6 +123,44 @@ TEST_CASE("The search keeps what was faster and changes that") {
   const TorchVariant *best = best_torch_variant(tried);
   REQUIRE(best);
   CHECK(best->verdict.speedup->ratio > 2);
+}
+
+TEST_CASE("Regions try their configurations at the same time, and each keeps the fastest") {
+  GraphBuilder g;
+  const std::string rows = g.op("softmax", {g.input("x", {256, 384})}, {{"dim", std::int64_t{1}}}),
+                    columns = g.op("softmax", {rows}, {{"dim", std::int64_t{0}}});
+  const model::Graph graph =
+      g.graph({g.op("layer_norm", {columns}, {{"dims", Shape{1}}, {"eps", 1e-5}, {"absent", std::string("weight,bias")}})});
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, h200());
+  TorchSearchEvents events;
+  events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) {
+    model::Verdict verdict;
+    verdict.outcome = model::Outcome::Verified;
+    verdict.speedup = model::Speedup{};
+    double sum = 0;
+    for (const model::Step &step : plan.steps) {
+      const auto &launch = std::get<model::LaunchStep>(step);
+      const std::string text = launch.kernel + launch.grid[0].text() + "," + launch.block[0].text() + "," + launch.block[1].text();
+      verdict.step_ns.push_back(100.0 + static_cast<double>(std::hash<std::string>()(text) % 1000));
+      sum += verdict.step_ns.back();
+    }
+    verdict.speedup->ratio = 1e6 / sum;
+    return verdict;
+  };
+  const auto tried = search_torch(task, policy, {12, std::chrono::hours(1)}, events, {});
+  const TorchVariant *best = best_torch_variant(tried);
+  REQUIRE(best);
+  const std::map<std::string, double> fastest = region_seconds(*best);
+  REQUIRE(fastest.size() == 3);
+  std::set<Configuration> first;
+  for (const TorchVariant &variant : tried) {
+    first.insert(variant.proposal.built.regions[0].configuration);
+    for (const auto &[region, seconds] : region_seconds(variant))
+      if (fastest.contains(region))
+        CHECK(fastest.at(region) <= seconds);
+  }
+  CHECK(first.size() > 4); // of a dozen plans, which single changes would have shared among three regions
 }
 
 TEST_CASE("Where TF32 is refused, only FP32-accurate plans follow") {
