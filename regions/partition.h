@@ -1,9 +1,10 @@
 // Division of a graph into regions: runs of operators that one plan may compute.
-// Each region is an interval of one topological order, so no path leaves a region and comes back. A region ends before
-// operators that write, draw random numbers, or have results whose size depends on data. Long runs are cut where the
-// fewest values cross, as late as possible. In a network of layers that is between layers or in their middle, so that
-// equal layers become a few kinds of regions. Where many values cross everywhere, as in one long formula, a region may be
-// longer.
+//
+// Each region is an interval of one topological order, so no path leaves a region and comes back. A
+// region ends before operators that write, draw random numbers, or have results whose size depends
+// on data. Long runs are cut where the fewest values cross, as late as possible. In a network of
+// layers, that is between layers or in their middle, so that equal layers become a few kinds of
+// regions. Where many values cross everywhere, as in one long formula, a region may be longer.
 #pragma once
 
 #include "regions/graph.h"

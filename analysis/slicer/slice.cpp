@@ -87,7 +87,8 @@ void Slicer::need(clang::QualType type) {
   while (type->isPointerType() || type->isArrayType())
     type = clang::QualType(type->getPointeeOrArrayElementType(), 0);
   const clang::TagDecl *tag = type->getAsTagDecl();
-  for (const clang::DeclContext *context = tag; llvm::isa_and_nonnull<clang::TagDecl>(context); context = context->getParent())
+  for (const clang::DeclContext *context = tag; llvm::isa_and_nonnull<clang::TagDecl>(context);
+       context = context->getParent())
     needed_.insert(llvm::cast<clang::TagDecl>(context)->getNameAsString());
   if (const auto *instance = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(tag))
     need(instance->getTemplateArgs().asArray());

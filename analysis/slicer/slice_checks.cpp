@@ -1,6 +1,6 @@
-// What device code of a slice cannot use; see slicer.h.
-#include "analysis/slicer/slicer.h"
+// Errors for names that device code of a slice cannot use; see slicer.h.
 #include "analysis/slicer/compatibility.h"
+#include "analysis/slicer/slicer.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
@@ -67,14 +67,15 @@ std::string Slicer::place(const Item &item, std::size_t offset) const {
 Result<void> Slicer::check_std(const std::string &what, const Item &item) {
   Result<void> result;
   for (const Range range : kept_ranges(item))
-    for_each_std(*inventory_.files[item.file], range, [&](const std::string &name, std::size_t offset) {
-      if (is_supported_std(name))
-        std_names_.insert(name);
-      else if (result)
-        result = fail(what + "it needs std::" + name + " (" + place(item, offset) +
-                          "), which device code does not have when compiled at run time",
-                      "Write it out, or use cuda::std::" + name);
-    });
+    for_each_std(
+        *inventory_.files[item.file], range, [&](const std::string &name, std::size_t offset) {
+          if (is_supported_std(name))
+            std_names_.insert(name);
+          else if (result)
+            result = fail(what + "it needs std::" + name + " (" + place(item, offset) +
+                              "), which device code does not have when compiled at run time",
+                          "Write it out, or use cuda::std::" + name);
+        });
   return result;
 }
 

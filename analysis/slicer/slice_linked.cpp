@@ -10,7 +10,8 @@ namespace {
 
 bool is_of_one_unit(const clang::Decl *declaration) {
   const auto *named = llvm::dyn_cast<clang::NamedDecl>(declaration);
-  return named && llvm::isa<clang::FunctionDecl, clang::FunctionTemplateDecl, clang::VarDecl>(named) &&
+  return named &&
+         llvm::isa<clang::FunctionDecl, clang::FunctionTemplateDecl, clang::VarDecl>(named) &&
          !named->isExternallyVisible();
 }
 
@@ -19,7 +20,8 @@ std::string word_of(std::string name) {
   return name;
 }
 
-std::vector<const clang::FunctionDecl *> definitions_of(const std::string &name, const clang::DeclContext *context) {
+std::vector<const clang::FunctionDecl *> definitions_of(const std::string &name,
+                                                        const clang::DeclContext *context) {
   std::vector<const clang::FunctionDecl *> found;
   for (const clang::Decl *declaration : context->noload_decls()) {
     if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
@@ -27,7 +29,8 @@ std::vector<const clang::FunctionDecl *> definitions_of(const std::string &name,
           function->getQualifiedNameAsString() == name)
         found.push_back(function);
     } else if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(declaration)) {
-      std::ranges::move(definitions_of(name, llvm::dyn_cast<clang::DeclContext>(declaration)), std::back_inserter(found));
+      std::ranges::move(definitions_of(name, llvm::dyn_cast<clang::DeclContext>(declaration)),
+                        std::back_inserter(found));
     }
   }
   return found;
@@ -49,7 +52,8 @@ std::string Slicer::with_own_names(const std::string &text, const FilesOfNames &
     const SourceText &source = *inventory_.files[item.file];
     if (chosen_[i] && std::ranges::any_of(item.declarations, is_of_one_unit))
       for (const std::string &name : item.names)
-        if (const auto first = declared.find(name); first != declared.end() && first->second != source.path)
+        if (const auto first = declared.find(name);
+            first != declared.end() && first->second != source.path)
           renamed[name] = name + "_of_" + word_of(source.display);
   }
   std::string before, after;
@@ -64,7 +68,8 @@ Slicer::ItemPlaces Slicer::chosen_places() const {
   ItemPlaces places;
   for (std::size_t i = 0; i < inventory_.items.size(); ++i)
     if (chosen_[i])
-      places.emplace(inventory_.files[inventory_.items[i].file]->path, inventory_.items[i].range.begin);
+      places.emplace(inventory_.files[inventory_.items[i].file]->path,
+                     inventory_.items[i].range.begin);
   return places;
 }
 
@@ -73,8 +78,8 @@ std::set<std::string> Slicer::undefined() const {
   for (std::size_t i = 0; i < inventory_.items.size(); ++i)
     for (const clang::Decl *declaration : inventory_.items[i].declarations)
       if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
-          chosen_[i] && function && function->hasAttr<clang::CUDADeviceAttr>() && !function->isDefined() &&
-          !llvm::isa<clang::CXXMethodDecl>(function))
+          chosen_[i] && function && function->hasAttr<clang::CUDADeviceAttr>() &&
+          !function->isDefined() && !llvm::isa<clang::CXXMethodDecl>(function))
         names.insert(function->getQualifiedNameAsString());
   return names;
 }
@@ -91,7 +96,8 @@ Result<std::string> Slicer::linked() {
     if (!searched.insert(name).second)
       continue;
     for (const auto &other : unit_.other_units())
-      for (const clang::FunctionDecl *function : definitions_of(name, other->context().getTranslationUnitDecl())) {
+      for (const clang::FunctionDecl *function :
+           definitions_of(name, other->context().getTranslationUnitDecl())) {
         Slicer slicer(*other, side_);
         slicer.is_linked_ = true;
         slicer.others_ = emitted;

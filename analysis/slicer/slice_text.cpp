@@ -1,6 +1,6 @@
 // The chosen text in source order; see slicer.h.
-#include "analysis/slicer/slicer.h"
 #include "analysis/slicer/compatibility.h"
+#include "analysis/slicer/slicer.h"
 
 #include <algorithm>
 
@@ -56,7 +56,8 @@ std::string Slicer::preamble() const {
 bool Slicer::includes(std::string_view header) const {
   for (const auto &file : inventory_.files)
     for (const Directive &directive : file->directives)
-      if (directive.kind == DirectiveKind::Include && directive.name == header && uses_header(header))
+      if (directive.kind == DirectiveKind::Include && directive.name == header &&
+          uses_header(header))
         return true;
   return false;
 }
@@ -101,7 +102,8 @@ std::string Slicer::emit_pieces(std::size_t file, std::size_t &position) {
       ++position;
     } else if (piece.directive->kind == DirectiveKind::If) {
       text += emit_conditional(file, position);
-    } else if (piece.directive->kind == DirectiveKind::Elif || piece.directive->kind == DirectiveKind::Else ||
+    } else if (piece.directive->kind == DirectiveKind::Elif ||
+               piece.directive->kind == DirectiveKind::Else ||
                piece.directive->kind == DirectiveKind::Endif) {
       return text;
     } else {
@@ -140,8 +142,8 @@ std::string Slicer::emit_conditional(std::size_t file, std::size_t &position) {
     return {};
   if (is_linked_ && is_include_guard(file, *branches.front().directive))
     return branches.front().text; // another unit may have included it before
-  const bool has_items = std::ranges::any_of(
-      branches, [](const Branch &b) { return b.has_items && !b.text.empty(); });
+  const bool has_items =
+      std::ranges::any_of(branches, [](const Branch &b) { return b.has_items && !b.text.empty(); });
   std::string text;
   for (const Branch &branch : branches) {
     collect_identifiers(*inventory_.files[file], branch.directive->range, needed_);
@@ -153,9 +155,11 @@ std::string Slicer::emit_conditional(std::size_t file, std::size_t &position) {
 
 bool Slicer::is_include_guard(std::size_t file, const Directive &directive) const {
   const auto &directives = inventory_.files[file]->directives;
-  const auto at = std::ranges::find_if(directives, [&](const Directive &one) { return &one == &directive; });
-  return at != directives.end() && at + 1 != directives.end() && (at + 1)->kind == DirectiveKind::Define &&
-         !directive.name.empty() && (at + 1)->name == directive.name;
+  const auto at =
+      std::ranges::find_if(directives, [&](const Directive &one) { return &one == &directive; });
+  return at != directives.end() && at + 1 != directives.end() &&
+         (at + 1)->kind == DirectiveKind::Define && !directive.name.empty() &&
+         (at + 1)->name == directive.name;
 }
 
 std::string Slicer::branch_not_taken(std::size_t file, Range range) {

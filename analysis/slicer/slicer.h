@@ -30,7 +30,8 @@ public:
 
   /// @param variant_scope namespace in which the declaration's applied variant keeps its kernels; it is
   ///   no dependency of the user's code; nullopt: none
-  Slicer(const ParsedUnit &unit, Side side, std::optional<std::string> variant_scope = std::nullopt);
+  Slicer(const ParsedUnit &unit, Side side,
+         std::optional<std::string> variant_scope = std::nullopt);
   Result<std::string> run(const clang::NamedDecl &kernel);
 
 private:

@@ -105,6 +105,7 @@ void Partition::grow_anchors() {
           (ops::is_strided_view(node(member)) && !graph_.is_result(member)))
         continue;
       owner_.emplace(member, number);
+      taken_.insert(member);
       owners_[graph_.position(member)] = number;
     }
     drafts_.push_back(std::move(draft));
@@ -112,11 +113,8 @@ void Partition::grow_anchors() {
 }
 
 void Partition::grow_by_family(Draft &draft) {
-  std::set<std::string> taken;
-  for (const auto &[name, number] : owner_)
-    taken.insert(name);
   const elements::Region grown =
-      draft.planned.family->grow(graph_, draft.planned.region.anchor, taken);
+      draft.planned.family->grow(graph_, draft.planned.region.anchor, taken_);
   std::set<std::string> members;
   for (const std::string &name : grown.nodes)
     if (live(name) && !ops::is_generated(node(name)))
@@ -191,10 +189,9 @@ void Partition::grow_epilogue(Draft &draft) {
   };
   for (std::size_t at = graph_.position(anchor) + 1; at < graph_.graph().nodes.size(); ++at) {
     const Node &next = graph_.graph().nodes[at];
-    if (!live(next.name) || owner_.contains(next.name) || !ops::is_inline(next) ||
-        followers.size() >= kMostNodes)
-      continue;
-    if (std::ranges::none_of(next.inputs, heads))
+    // First what most nodes of a large graph fail.
+    if (owners_[at] >= 0 || std::ranges::none_of(next.inputs, heads) || !live(next.name) ||
+        !ops::is_inline(next) || followers.size() >= kMostNodes)
       continue;
     const bool fits = std::ranges::all_of(next.inputs, [&](const std::string &input) {
       if (heads(input))

@@ -110,8 +110,8 @@ bool Partition::is_read_around(const Node &value) const {
 }
 
 bool Partition::is_read_across(const Node &value) const {
-  constexpr std::int64_t kWorthLaunch = 1 << 20; ///< bytes; reads across cost less than a launch for fewer
-  constexpr std::int64_t kShortRun = 8;          ///< elements that memory gives at once, or nearly so
+  constexpr std::int64_t kWorthLaunch = 1 << 20; ///< bytes; for fewer, reads across cost less than a launch
+  constexpr std::int64_t kShortRow = 64; ///< a few threads share such a row, and their neighbors read what lies beside
   const Shape &shape = value.type().shape;
   const std::int64_t elements = model::elements_of(shape);
   // A reshape of such a view reads what the view has stored.
@@ -119,13 +119,14 @@ bool Partition::is_read_across(const Node &value) const {
       elements * static_cast<std::int64_t>(model::size_bytes(value.type().dtype)) < kWorthLaunch)
     return false;
   const elements::MemoryView view = elements::view_of(graph_, value.name, strides_);
-  if (view.root == value.name || model::elements_of(node(view.root).type().shape) != elements)
+  // What a kernel stores could be stored in rows; a leaf is as it is.
+  if (!ops::is_buffer_leaf(node(view.root)) || model::elements_of(node(view.root).type().shape) != elements)
     return false;
   std::size_t last = shape.size() - 1;
   while (last > 0 && shape[last] == 1)
     --last;
   const auto closest = static_cast<std::size_t>(std::ranges::find(view.strides, 1) - view.strides.begin());
-  if (view.strides[last] == 1 || shape[last] < kShortRun || closest == shape.size() || shape[closest] < kShortRun)
+  if (view.strides[last] == 1 || shape[last] < kShortRow || closest == shape.size() || shape[closest] < kShortRow)
     return false;
   // A product's result and a norm's lie in rows, and each of their elements is computed from the view's at its place.
   const std::function<bool(const Node &)> reads_by_rows = [&](const Node &read) {

@@ -120,6 +120,7 @@ private:
   std::map<std::string, elements::Place> places_; ///< of parts of values in joined_
   std::set<std::string> joined_; ///< values in memory that only their parts' regions write
   std::map<std::string, int> owner_, producer_;
+  std::set<std::string> taken_; ///< the names in owner_
   std::vector<std::vector<std::size_t>> operands_; ///< by position in the graph
   std::vector<int> owners_;                        ///< by position; -1: none
   std::vector<Draft> drafts_;

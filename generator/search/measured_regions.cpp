@@ -77,7 +77,8 @@ bool have_same_regions(const TorchVariant &one, const TorchVariant &other) {
     return a.planned.region.nodes == b.planned.region.nodes && a.planned.choice == b.planned.choice &&
            a.is_written == b.is_written;
   };
-  return are_comparable(one, other) && std::ranges::equal(one.proposal.built.regions, other.proposal.built.regions, are_same);
+  return std::ranges::equal(one.proposal.built.regions, other.proposal.built.regions, are_same) &&
+         are_comparable(one, other);
 }
 
 void take(GraphState &state, const planning::BuiltPlan &from, const std::string &anchor) {

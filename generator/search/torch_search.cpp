@@ -53,12 +53,19 @@ struct DescentPolicy::State {
   std::vector<Change> changes;           ///< of the fastest so far, the best last
   std::optional<std::size_t> changes_of; ///< index of the tried variant that `changes` start from
   std::vector<model::Plan> proposed;     ///< without moves
+  std::vector<GraphState> seen;          ///< built with the device's facts as they are, without their graphs
   std::set<KindConfiguration> timed;     ///< in right plans whose steps were timed
   std::set<std::size_t> timed_variants;  ///< the tried variants that `timed` includes
   std::string why;
 
   /// The proposal for a state; nullopt if the state has no plan, no kernel of this project, or a plan proposed before.
   std::optional<TorchProposal> build(const GraphState &state) {
+    const auto is_same = [&](const GraphState &other) {
+      return other.rewrites == state.rewrites && other.choices == state.choices && other.exact == state.exact;
+    };
+    if (std::ranges::any_of(seen, is_same)) // building its plan again would take long for a large graph
+      return std::nullopt;
+    seen.push_back({{}, state.rewrites, state.choices, state.exact});
     auto buffers = planning::plan_buffers(task, state.graph);
     if (!buffers)
       return note(buffers.error());
@@ -127,6 +134,7 @@ struct DescentPolicy::State {
         facts.fast_math = fast_math - 1;
       else
         continue;
+      seen.clear();
       make_starts();
       changes_of.reset();
     }

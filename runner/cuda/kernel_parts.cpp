@@ -1,4 +1,4 @@
-// Scans declarations at namespace scope: enough of C++ to find their ends and names, without their meaning.
+// Scanner of declarations at namespace scope. It finds their ends and names, not their meaning.
 #include "runner/cuda/kernel_parts.h"
 
 #include <algorithm>
@@ -11,8 +11,12 @@ namespace {
 
 using std::string_view;
 
-bool starts_name(char letter) { return std::isalpha(static_cast<unsigned char>(letter)) || letter == '_'; }
-bool in_name(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_'; }
+bool starts_name(char letter) {
+  return std::isalpha(static_cast<unsigned char>(letter)) || letter == '_';
+}
+bool in_name(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_';
+}
 
 struct Token {
   string_view text; ///< a name, a number, a literal or one other character
@@ -27,7 +31,9 @@ struct Declaration {
   bool is_kernel = false, is_shared = false;
 
   /// A directive of this name.
-  bool is(string_view directive) const { return is_directive && !tokens.empty() && tokens[0].text == directive; }
+  bool is(string_view directive) const {
+    return is_directive && !tokens.empty() && tokens[0].text == directive;
+  }
   bool opens() const { return is("if") || is("ifdef") || is("ifndef"); }
 };
 
@@ -85,7 +91,8 @@ private:
     if (in_name(source_[at_])) {
       const bool is_number = !starts_name(source_[at_]);
       const auto is_separator = [&] {
-        return is_number && source_[at_] == '\'' && at_ + 1 < source_.size() && in_name(source_[at_ + 1]);
+        return is_number && source_[at_] == '\'' && at_ + 1 < source_.size() &&
+               in_name(source_[at_ + 1]);
       };
       while (at_ < source_.size() && (in_name(source_[at_]) || is_separator()))
         ++at_;
@@ -117,7 +124,8 @@ private:
       braces += (letter == '{') - (letter == '}');
       if (braces < 0 || parentheses < 0)
         return false;
-      is_complete = braces == 0 && parentheses == 0 && (letter == ';' || (letter == '}' && ends_by_brace(made.tokens)));
+      is_complete = braces == 0 && parentheses == 0 &&
+                    (letter == ';' || (letter == '}' && ends_by_brace(made.tokens)));
     }
     made.text = source_.substr(begin, at_ - begin);
     describe(made);
@@ -144,10 +152,12 @@ private:
   /// The body of a function or of a namespace, not of a class and no initial value.
   static bool ends_by_brace(const std::vector<Token> &tokens) {
     int parentheses = 0;
-    for (std::size_t at = behind_template(tokens); at < tokens.size() && tokens[at].text != "{"; ++at) {
+    for (std::size_t at = behind_template(tokens); at < tokens.size() && tokens[at].text != "{";
+         ++at) {
       const string_view text = tokens[at].text;
       parentheses += (text == "(") - (text == ")");
-      if (parentheses == 0 && (text == "struct" || text == "class" || text == "union" || text == "enum" || text == "="))
+      if (parentheses == 0 &&
+          (text == "struct" || text == "class" || text == "union" || text == "enum" || text == "="))
         return false;
     }
     return true;
@@ -155,7 +165,8 @@ private:
 
   static void describe(Declaration &made) {
     static const std::set<string_view> kClasses{"struct", "class", "union", "enum", "using"},
-        kWithParentheses{"__launch_bounds__", "__align__", "alignas", "__attribute__", "decltype", "__cluster_dims__"},
+        kWithParentheses{"__launch_bounds__", "__align__", "alignas",
+                         "__attribute__",     "decltype",  "__cluster_dims__"},
         kWritable{"__device__", "__managed__"}; // kernels cannot write to __constant__ variables
     const std::vector<Token> &tokens = made.tokens;
     bool is_writable = false;
@@ -232,8 +243,10 @@ private:
       ++end;
     if (end == letters || (letters == 1 && !text.substr(end).starts_with('_')))
       return std::string(text);
-    const auto number = numbers_.try_emplace(std::string(text.substr(0, end)), numbers_.size()).first->second;
-    return std::string(text.substr(0, letters)) + std::to_string(number) + std::string(text.substr(end));
+    const auto number =
+        numbers_.try_emplace(std::string(text.substr(0, end)), numbers_.size()).first->second;
+    return std::string(text.substr(0, letters)) + std::to_string(number) +
+           std::string(text.substr(end));
   }
 
   std::map<std::string, std::size_t> numbers_; ///< by prefixes
@@ -265,9 +278,11 @@ std::vector<Declaration> without_guards(std::vector<Declaration> declarations) {
 }
 
 /// The text of the needed declarations, without conditionals that have become empty.
-std::string text_of(const std::vector<Declaration> &declarations, const std::set<const Declaration *> &needed) {
+std::string text_of(const std::vector<Declaration> &declarations,
+                    const std::set<const Declaration *> &needed) {
   std::vector<string_view> lines;
-  std::vector<std::size_t> opened, filled; ///< lines of open conditionals, and with what else came behind them
+  std::vector<std::size_t> opened,
+      filled; ///< lines of open conditionals, and with what else came behind them
   for (const Declaration &one : declarations) {
     if (!needed.contains(&one))
       continue;
@@ -320,7 +335,8 @@ std::optional<std::vector<KernelPart>> kernel_parts(const std::string &source,
           open.push_back(one->second);
     };
     need(kernel);
-    if (std::ranges::none_of(needed, [&](const Declaration *one) { return one->is_kernel && one->name == kernel; }))
+    if (std::ranges::none_of(
+            needed, [&](const Declaration *one) { return one->is_kernel && one->name == kernel; }))
       return std::nullopt;
     while (!open.empty()) {
       const Declaration *one = open.back();

@@ -1,5 +1,6 @@
-// Division of a source into one part for each kernel: the kernel with the declarations that it names, directly or through
-// others. Parts compile on several cores, and plans that have a kernel in common share its code. Thread: any.
+// Division of a source into one part for each kernel: the kernel with the declarations that it
+// names, directly or through others. Parts compile on several cores, and plans that have a kernel in
+// common share its code. Thread: any.
 #pragma once
 
 #include <optional>
