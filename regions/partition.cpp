@@ -222,13 +222,19 @@ std::optional<Attention> attention_of(const std::string &op, const json &args) {
   return found;
 }
 
+bool is_max_pool(const std::string &op) {
+  return op.starts_with("prims._low_memory_max_pool") && op.contains("_with_offsets");
+}
+
 std::string reason_against(const Node &node) {
   if (node.op.empty())
     return "an input";
   if (!node.op.starts_with("aten.") && !node.op.starts_with("prims."))
     return "no operator of ATen";
-  if (node.op.starts_with("prims.inductor_") ||
-      node.op.starts_with("prims._")) // known to Inductor's code generator alone
+  if (is_max_pool(node.op) && keeps_more(node))
+    return "keeps what its gradient needs";
+  if (!is_max_pool(node.op) && (node.op.starts_with("prims.inductor_") ||
+                                node.op.starts_with("prims._"))) // known to Inductor's code generator alone
     return "is Inductor's own";
   if (node.op.starts_with("aten.lift")) // no other operator may read a constant tensor of the graph
     return "copies a constant";

@@ -34,6 +34,10 @@ struct Attention {
 /// nullopt for another operator, and for attention with dropout, which draws random numbers.
 std::optional<Attention> attention_of(const std::string &op, const nlohmann::json &args);
 
+/// True for Inductor's form of max_pool2d and max_pool3d, (input, kernel, stride, padding, dilation, ceil_mode), whose second
+/// result is where the maxima lie.
+bool is_max_pool(const std::string &op);
+
 /// The reason why no region may hold the node; empty when one may.
 std::string reason_against(const Node &node);
 

@@ -374,6 +374,8 @@ private:
       return "(" + arguments[0] + " * " + arguments[1] + " + " + arguments[2] + ")";
     if (op.starts_with("prims.iota"))
       return iota_text(one, arguments);
+    if (is_max_pool(op)) // its second result is not read
+      return "(torch.nn.functional.max_pool" + std::to_string(one["args"][1].size()) + "d(" + list_of(arguments) + "),)";
     if (const auto attention = attention_of(op, one["args"]))
       return attention_text(*attention, one, arguments);
     for (const auto &[key, argument] : one["kwargs"].items())

@@ -224,6 +224,23 @@ TEST_CASE("A fused multiply-add of Inductor's is written in public operators") {
   CHECK(python_of(program->document, {}).find("b0 = (a0 * 2.0 + a0)") != std::string::npos);
 }
 
+TEST_CASE("A maximum over windows of Inductor's is written as PyTorch's, where nobody reads the places") {
+  const auto pool = [](const std::string &op, const std::string &places, const json &window) {
+    json one = node(op, {read("x"), window, window, json::array({0, 0}), json::array({1, 1}), false}, value("y", {1, 2, 4, 4}), {});
+    one["results"].push_back(value(places, {1, 2, 4, 4}, {}, "int8"));
+    std::vector<std::string> outputs = {"y"};
+    if (!places.empty())
+      outputs.push_back(places);
+    return graph({input(value("x", {1, 2, 8, 8})), one}, outputs);
+  };
+  const std::string op = "prims._low_memory_max_pool2d_with_offsets.default";
+  const Graph read_alone = pool(op, "", {2, 2});
+  CHECK(reason_against(read_alone.nodes[1]) == "");
+  CHECK(python_of(program_of(read_alone, {1})->document, {}).contains("torch.nn.functional.max_pool2d(a0, [2, 2], [2, 2], [0, 0], [1, 1], False)"));
+  CHECK(reason_against(pool("prims._low_memory_max_pool_with_offsets.default", "", {2, 2}).nodes[1]) == "");
+  CHECK(reason_against(pool(op, "places", {2, 2}).nodes[1]) == "keeps what its gradient needs");
+}
+
 TEST_CASE("An attention whose query heads share keys says so") {
   const auto text = [](std::int64_t heads) {
     const Graph whole = graph({input(value("q", {1, 8, 4, 8})), input(value("k", {1, heads, 4, 8})),
