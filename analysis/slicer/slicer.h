@@ -9,6 +9,7 @@
 #include "analysis/analyze.h"
 #include "analysis/slicer/declarations.h"
 
+#include <map>
 #include <optional>
 #include <set>
 

@@ -2,6 +2,7 @@
 #include "runner/cuda/kernel_parts.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
