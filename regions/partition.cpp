@@ -231,11 +231,13 @@ std::string reason_against(const Node &node) {
     return "an input";
   if (!node.op.starts_with("aten.") && !node.op.starts_with("prims."))
     return "no operator of ATen";
-  if (is_max_pool(node.op) && keeps_more(node))
-    return "keeps what its gradient needs";
-  if (!is_max_pool(node.op) && (node.op.starts_with("prims.inductor_") ||
-                                node.op.starts_with("prims._"))) // known to Inductor's code generator alone
+  if (is_max_pool(node.op)) {
+    if (keeps_more(node))
+      return "keeps what its gradient needs";
+  } else if (node.op.starts_with("prims.inductor_") ||
+             node.op.starts_with("prims._")) { // known to Inductor's code generator alone
     return "is Inductor's own";
+  }
   if (node.op.starts_with("aten.lift")) // no other operator may read a constant tensor of the graph
     return "copies a constant";
   if (node.writes)

@@ -78,7 +78,7 @@ private:
 
   std::string preamble() const;
   bool includes(std::string_view header) const;
-  /// Whether the chosen text uses names of a toolkit header. An unused header is costly: cub takes
+  /// Returns true if the chosen text uses names of a toolkit header. Unused headers cost time: cub takes
   /// a second to compile.
   bool uses_header(std::string_view header) const;
   std::string emit_file(std::size_t file);
@@ -92,7 +92,7 @@ private:
   std::string branch_not_taken(std::size_t file, Range range);
   std::string emit_directive(std::size_t file, const Directive &directive);
   std::string emit_item(const Item &item) const;
-  /// Whether a using directive is kept: its namespace has declarations in the slice.
+  /// Returns true if the namespace of a using directive has declarations in the slice.
   bool is_used_namespace(const std::string &name) const;
 
   const ParsedUnit &unit_;

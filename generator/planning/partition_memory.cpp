@@ -119,7 +119,7 @@ bool Partition::is_read_across(const Node &value) const {
       elements * static_cast<std::int64_t>(model::size_bytes(value.type().dtype)) < kWorthLaunch)
     return false;
   const elements::MemoryView view = elements::view_of(graph_, value.name, strides_);
-  // What a kernel stores could be stored in rows; a leaf is as it is.
+  // Only inputs: a kernel that computes the value could store it in rows.
   if (!ops::is_buffer_leaf(node(view.root)) || model::elements_of(node(view.root).type().shape) != elements)
     return false;
   std::size_t last = shape.size() - 1;

@@ -18,9 +18,8 @@ Result<Advice> advice_from(const Json &answer) try {
                 .refused = answer.value("refused", "")};
   for (const auto &[region, kernels] : answer.value("regions", Json::object()).items())
     advice.regions.emplace(region, TRY(model::proposed_plan_from_json(kernels)));
-  if (answer.contains("plan")) {
+  if (answer.contains("plan"))
     advice.plan = TRY(model::proposed_plan_from_json(answer.at("plan")));
-  }
   return advice;
 } catch (const nlohmann::json::exception &error) {
   return fail(std::string("its answer cannot be read: ") + error.what());

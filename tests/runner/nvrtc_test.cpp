@@ -270,7 +270,7 @@ TEST_CASE("separable kernels are compiled one by one, and another plan takes the
   whole.separable = false;
   CHECK(nvrtc->compile_kernels(whole)->modules.size() == 1);
   CHECK(cache->entries.size() == 3);
-  // What does not compile is told with the lines of the whole source.
+  // An error names the line of the whole source, not of a part.
   CompileRequest wrong = two_kernels("k3_map", "k11_map");
   wrong.source += "extern \"C\" __global__ void k12_map(float *x) { missing(x); }\n";
   wrong.kernels.push_back("k12_map");
