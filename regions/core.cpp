@@ -174,7 +174,7 @@ json digest(const json &request) {
   std::string all;
   for (const std::string &key : store.keys(Store::Kind::Binding))
     if (const auto binding = store.read(Store::Kind::Binding, key))
-      all += key + binding->at("regions").dump();
+      all += key + binding->at("regions").dump() + binding->value("captured", json()).dump();
   for (const std::string &key : store.keys(Store::Kind::Quarantine))
     all += key;
   if (request.value("plans", false))

@@ -268,16 +268,21 @@ template <class C> struct Product {
     return row * kStagingStride + (column ^ row / 4 * 8);
   }
 
-  // Puts a piece of 16 rows into the warp's staging memory.
-  static __device__ __forceinline__ void stage(const float *sums, float *staging) {
+  // Puts a piece of 16 rows into the warp's staging memory, from the sums from kFirst on.
+  template <int kFirst>
+  static __device__ __forceinline__ void stage(const float (&sums)[kRegisters], int piece, float *staging) {
     const int lane = threadIdx.x % 32;
     __syncwarp();
 #pragma unroll
-    for (int i = 0; i < kPiece / 8; ++i) {
-      const int row = lane / 4, column = i * 8 + lane % 4 * 2;
-      *reinterpret_cast<float2 *>(staging + staged(row, column)) = make_float2(sums[i * 4], sums[i * 4 + 1]);
-      *reinterpret_cast<float2 *>(staging + staged(row + 8, column)) = make_float2(sums[i * 4 + 2], sums[i * 4 + 3]);
-    }
+    for (int one = 0; one < kWidth / kPiece; ++one) // registers have no index at run time
+      if (one == piece)
+#pragma unroll
+        for (int i = 0; i < kPiece / 8; ++i) {
+          const float *from = sums + kFirst + one * kPiece / 2 + i * 4;
+          const int row = lane / 4, column = i * 8 + lane % 4 * 2;
+          *reinterpret_cast<float2 *>(staging + staged(row, column)) = make_float2(from[0], from[1]);
+          *reinterpret_cast<float2 *>(staging + staged(row + 8, column)) = make_float2(from[2], from[3]);
+        }
     __syncwarp();
   }
 
@@ -310,17 +315,17 @@ template <class C> struct Product {
           values[i] = staging[staged(row + (C::kSwapped ? i : 0), column + (C::kSwapped ? 0 : i))];
       }
     };
-#pragma unroll
+#pragma unroll 1 // what `store` does may be long
     for (int piece = 0; piece < kWidth / kPiece; ++piece) {
       float others[C::kTwins ? kTurns : 1][kWideC];
       if constexpr (C::kTwins) {
-        stage(sums + kRegisters / 2 + piece * kPiece / 2, staging);
+        stage<kRegisters / 2>(sums, piece, staging);
 #pragma unroll
         for (int turn = 0; turn < kTurns; ++turn)
           if (lane + turn * 32 < kVectors)
             take(lane + turn * 32, others[turn]);
       }
-      stage(sums + piece * kPiece / 2, staging);
+      stage<0>(sums, piece, staging);
       const int piece_row = here.tile_m * kTileM + first_row, piece_column = here.tile_n * kWidth + piece * kPiece;
       const auto keep_vector = [&](int turn) {
         const int vector = lane + turn * 32;
@@ -335,7 +340,8 @@ template <class C> struct Product {
         for (int turn = 0; turn < kTurns; ++turn)
           keep_vector(turn);
       } else {
-#pragma unroll
+        constexpr int kAtOnce = C::kTwins ? kTurns : 1; // twins are in registers
+#pragma unroll kAtOnce
         for (int turn = 0; turn < kTurns; ++turn)
           if (const int vector = lane + turn * 32; vector < kVectors && piece_row + row_of(vector) < C::kRows &&
                                                    piece_column + column_of(vector) < C::kColumns)

@@ -487,17 +487,19 @@ template <Element kElement, int kTileN, int kInstructionN, int kStages, int kPro
       constexpr int kLanes = kPiece / kWideC; // across a row
       constexpr int kTurns = kLanes / 2;      // rows of a lane
       unsigned doubts[(kPieces * kTurns + 31) / 32] = {};
-#pragma unroll
+#pragma unroll 1 // what `store` does may be long, and stands here once a turn
       for (int piece = 0; piece < kPieces; ++piece) {
         __syncwarp();
 #pragma unroll
-        for (int i = 0; i < kPiece / 8; ++i) {
-          const float *from = total[piece * kPiece / kInstructionN] +
-                              (piece * kPiece % kInstructionN / 8 + i) * 4;
-          float *line = staging + lane / 4 * kStagingStride + i * 8 + lane % 4 * 2;
-          *reinterpret_cast<float2 *>(line) = make_float2(from[0], from[1]);
-          *reinterpret_cast<float2 *>(line + 8 * kStagingStride) = make_float2(from[2], from[3]);
-        }
+        for (int one = 0; one < kPieces; ++one)
+          if (one == piece)
+#pragma unroll
+            for (int i = 0; i < kPiece / 8; ++i) {
+              const float *from = total[one * kPiece / kInstructionN] + (one * kPiece % kInstructionN / 8 + i) * 4;
+              float *line = staging + lane / 4 * kStagingStride + i * 8 + lane % 4 * 2;
+              *reinterpret_cast<float2 *>(line) = make_float2(from[0], from[1]);
+              *reinterpret_cast<float2 *>(line + 8 * kStagingStride) = make_float2(from[2], from[3]);
+            }
         __syncwarp();
         const int column = lane % kLanes * kWideC;
         RowScale scale_b[kWideC] = {};
@@ -517,8 +519,10 @@ template <Element kElement, int kTileN, int kInstructionN, int kStages, int kPro
               doubtful |= value_of(staging[i * kStagingStride + column + j],
                                    scale_a.shift + scale_b[j].shift, scale_a.doubt + scale_b[j].doubt,
                                    values[j]);
-            if (doubtful)
-              doubts[piece * kTurns / 32] |= 1u << (piece * kTurns % 32 + turn);
+#pragma unroll
+            for (int word = 0; word < (kPieces * kTurns + 31) / 32; ++word)
+              if (doubtful && piece * kTurns / 32 == word)
+                doubts[word] |= 1u << (piece * kTurns % 32 + turn);
           } else {
 #pragma unroll
             for (int j = 0; j < kWideC; ++j)

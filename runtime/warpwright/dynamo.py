@@ -110,11 +110,12 @@ def look(gm, mode):
 
 
 def wanted_regions(found, force):
-    """The regions to replace: all with `force` (tests), else those confirmed for the graph."""
+    """(the regions to replace in calls, those while a CUDA graph is captured): all with `force` (tests), else those confirmed for the graph."""
     if force:
-        return found["regions"]
-    confirmed = set((found["binding"] or {}).get("regions", ()))
-    return [one for one in found["regions"] if one["key"] in confirmed and one["has_plan"]]
+        return found["regions"], found["regions"]
+    binding = found["binding"] or {"regions": ()}
+    return tuple([one for one in found["regions"] if one["key"] in keys and one["has_plan"]]
+                 for keys in (binding["regions"], binding.get("captured", binding["regions"])))
 
 
 def with_plans(gm, regions, ordered):
@@ -138,13 +139,47 @@ def served(gm, regions, function, plain):
     return dynamic.served(gm, regions, graphs.symbols_of(gm), function, plain)
 
 
-def compiled_with(gm, regions, ordered, compiled):
-    """The function for a graph with plans; at sizes that they do not serve it is Inductor's."""
-    if not any(one["symbols"] for one in regions):
-        return compiled(with_plans(gm, regions, ordered))
-    with_regions, strides = afresh(lambda: compiled(with_plans(gm, regions, ordered)))
-    plain, others = afresh(lambda: compiled(graphs.copied(gm)))
-    return served(gm, regions, with_regions, plain) if strides == others else plain
+def by_capture(called, captured, ready=False):
+    """A graph's function in calls, and another while a CUDA graph is captured, whose kernels will not wait for the host.
+
+    @param ready whether both have run: a function's first run may do what a capture forbids, so the first call runs `captured`"""
+
+    def call(values):
+        nonlocal ready
+        if ready and not torch.cuda.is_current_stream_capturing():
+            return called(values)
+        ready = True
+        return captured(values)
+
+    call._boxed_call = True
+    return call
+
+
+def compiled_with(gm, called, captured, ordered, compiled):
+    """The function for a graph with plans; at sizes that they do not serve it is Inductor's.
+
+    @param called, captured the regions that calls and captures of CUDA graphs replace"""
+    made = {}
+
+    def form(regions):
+        """@return (function, strides of its outputs)"""
+        keys = tuple(one["key"] for one in regions)
+        if keys not in made:
+            made[keys] = afresh(lambda: compiled(with_plans(gm, regions, ordered) if regions else graphs.copied(gm)))
+        return made[keys]
+
+    def for_all_sizes(regions):
+        function, strides = form(regions)
+        if not any(one["symbols"] for one in regions):
+            return function, strides
+        plain, others = form([])
+        return (served(gm, regions, function, plain), strides) if strides == others else (plain, others)
+
+    function, strides = for_all_sizes(called)
+    if captured == called:
+        return function
+    other, others = for_all_sizes(captured)
+    return by_capture(function, other) if strides == others else function
 
 
 def compile_inner(ours, mode, patches, gm, inputs, **keywords):
@@ -166,11 +201,11 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
                 session = online.session_for(ours, found, place_of(device_of(gm)))
             if session is not None:
                 return session.compile(gm, inputs, compiled, found, mode)
-            regions = wanted_regions(found, ours["force"])
-            if regions and ours["force"]:
-                return compiled(with_plans(gm, regions, found["ordered"]))
-            if regions:
-                return compiled_with(gm, regions, found["ordered"], compiled)
+            called, captured = wanted_regions(found, ours["force"])
+            if called and ours["force"]:
+                return compiled(with_plans(gm, called, found["ordered"]))
+            if called or captured:
+                return compiled_with(gm, called, captured, found["ordered"], compiled)
             if ours["search"] == "queue":
                 jobs.queue(found["regions"], place_of(device_of(gm)))
     except Exception as error:  # errors here must not break the user's program

@@ -27,8 +27,8 @@ class Online(search.FirstCall):
         self.waits, self.seconds = ours["search"] == "now", search.seconds_of(ours["budget"])
 
     def usual(self, graph):
-        regions = dynamo.wanted_regions(graph.found, False)
-        return dynamo.compiled_with(graph.gm, regions, graph.ordered, graph.compiled) if regions else graph.compile()
+        called, captured = dynamo.wanted_regions(graph.found, False)
+        return dynamo.compiled_with(graph.gm, called, captured, graph.ordered, graph.compiled) if called or captured else graph.compile()
 
     def choose(self, graph, usual, values):
         function = usual
@@ -40,7 +40,7 @@ class Online(search.FirstCall):
                     graph.found.update(dynamo.look(graph.gm, graph.mode))
                     graph.regions = graph.found["regions"]
                 if untried(graph.found):
-                    plain = graph.compile() if dynamo.wanted_regions(graph.found, False) else usual
+                    plain = graph.compile() if any(dynamo.wanted_regions(graph.found, False)) else usual
                     function = search.confirmed(graph, plain, values)
                 if graph.waiting and not self.waits:
                     start(graph)

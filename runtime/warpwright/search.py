@@ -32,6 +32,8 @@ from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils._pytree import tree_leaves
 
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
+QUEUED_NS, MOST_QUEUED = 500_000, 20  # of a sample whose kernels are all launched before the first one runs
+CYCLES_PER_NS = 2.1  # of a GPU at its highest clock, so that it waits long enough
 HOST_MARGIN = 1.02  # of host times, which vary
 MOST_SINGLE = 6  # most regions that are tried one by one if all together are not faster
 
@@ -48,7 +50,8 @@ class Captured:
         self.changed = {node.args[0].name for node in gm.graph.nodes if node.target is torch.ops.aten.copy_.default}
         if found["is_backward"]:  # its inputs may be written over: PyTorch calls that donated buffers
             self.changed.update(node.name for node in gm.graph.nodes if node.op == "placeholder")
-        self.ratio, self.chosen, self.why, self.waiting = None, [], "it was not measured", []
+        self.ratio, self.why, self.waiting = None, "it was not measured", []
+        self.chosen, self.captured = [], []  # plans used in calls, and while a CUDA graph is captured
 
     def compile(self, regions=()):
         gm = dynamo.graphs.copied(self.gm)
@@ -143,20 +146,24 @@ def confirmed(graph, plain, values):
     with trial.random():
         function, decision = attempt(keys)
         if not decision["faster"] and 1 < len(keys) <= MOST_SINGLE:
-            keys = [key for key in keys if attempt([key])[1]["faster"]]
-            if keys:
+            fewer = [key for key in keys if attempt([key])[1]["faster"]]
+            if fewer:
+                keys = fewer
                 function, decision = attempt(keys)
     graph.ratio, graph.why = decision["ratio"], decision.get("why", "")
-    graph.chosen = keys if decision["faster"] else []
-    record = {"regions": graph.chosen, "tried": tried, "mode": graph.mode, **decision}
+    graph.chosen, graph.captured = ([*keys] if decision[use] else [] for use in ("faster", "captured"))
+    record = {"regions": graph.chosen, "tried": tried, "mode": graph.mode, **decision, "captured": graph.captured}
     core.ask("write", kind="binding", key=graph.key, record=record, **graph.place)
-    if not graph.chosen or not trial.lie_alike:
+    if not trial.lie_alike or not (graph.chosen or graph.captured):
         return plain
-    return dynamo.served(graph.gm, [one for one in usable if one["key"] in keys], function, plain)
+    with_plans = dynamo.served(graph.gm, [one for one in usable if one["key"] in keys], function, plain)
+    if graph.chosen == graph.captured:
+        return with_plans
+    return dynamo.by_capture(*(with_plans if use else plain for use in (graph.chosen, graph.captured)), ready=True)
 
 
 class Trial:
-    """Comparison of a graph's two forms by times as called, taken in pairs in random order."""
+    """Comparison of a graph's two forms by times as called, and by those of the GPU alone, taken in pairs in random order."""
 
     def __init__(self, plain, graph, values):
         self.plain, self.device = plain, graph.device
@@ -171,11 +178,12 @@ class Trial:
         return torch.random.fork_rng([self.device] if self.device.type == "cuda" else [])
 
     def against(self, function):
+        """{"faster", "captured", "ratio", "why"...}: whether a graph's function with plans is the better one as called, and in a CUDA graph"""
         why = self.difference(function)
         if why:
-            return {"faster": False, "ratio": None, "why": why}
+            return {"faster": False, "captured": False, "ratio": None, "why": why}
         if self.device.type != "cuda":
-            return {"faster": True, "ratio": None, "why": "no GPU measured it"}
+            return {"faster": True, "captured": True, "ratio": None, "why": "no GPU measured it"}
         forms = (self.plain, function)
         calls_each = self.calls_each()
         times, hosts = ([], []), ([], [])
@@ -191,6 +199,12 @@ class Trial:
             decision["why"] = "the whole graph is not faster with plans"
         elif waits_for_host(statistics.median(times[0]) / 1e3, *host_us):
             decision.update(faster=False, why="with plans the host takes longer, and the GPU would wait for it")
+        plain, ours = self.on_gpu(forms, min(map(statistics.median, times)), 1e3 * max(host_us))
+        decision["gpu_us"] = [statistics.median(one) / 1e3 for one in (plain, ours)]
+        if decision["faster"]:
+            decision["captured"] = not core.ask("decide", reference=ours, candidate=plain)["faster"]
+        else:
+            decision["captured"] = core.ask("decide", reference=plain, candidate=ours)["faster"]
         return decision
 
     def run(self, form):
@@ -207,6 +221,29 @@ class Trial:
         host = time.perf_counter_ns()
         torch.cuda.synchronize(self.device)
         return (time.perf_counter_ns() - start) / times, (host - start) / times
+
+    def on_gpu(self, forms, call_ns, host_ns):
+        """Times of the GPU alone, in nanoseconds of a call. They are as in a CUDA graph, but nothing is captured: a capture that fails can leave a
+        program's random numbers unusable.
+
+        @param call_ns, host_ns about the time of a call, and what the host needs for it at most"""
+        calls_each, times = int(min(max(QUEUED_NS / call_ns, 1), MOST_QUEUED)), ([], [])
+        for _ in range(PAIRS):
+            for which in random.sample((0, 1), 2):
+                times[which].append(self.queued(forms[which], calls_each, int(CYCLES_PER_NS * 1.5 * host_ns * calls_each)))
+        return times
+
+    def queued(self, form, times, cycles):
+        """Nanoseconds of a call on a GPU that waits until all is launched, as the kernels of a CUDA graph are."""
+        with torch.cuda.device(self.device):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            torch.cuda._sleep(cycles)
+            begin.record()
+            for _ in range(times):
+                self.run(form)
+            end.record()
+            end.synchronize()
+            return begin.elapsed_time(end) * 1e6 / times
 
     def calls_each(self):
         for _ in range(3):
@@ -429,6 +466,8 @@ class Report:
             covered = f"{graph.covered} of {graph.operators} operators in {len(graph.regions)} regions"
             ratio = f", {graph.ratio:.3f}x of torch.compile as called" if graph.ratio else ""
             used = f"{len(graph.chosen)} plans used{ratio}" if graph.chosen else f"Inductor alone: {graph.why}{ratio}"
+            if graph.captured != graph.chosen:
+                used += f"; in CUDA graphs {f'{len(graph.captured)} plans' if graph.captured else 'Inductor alone'}, whose kernels are faster"
             lines.append(f"  graph {number}: {covered}; {used}")
             lines += [f"    {count} x {reason}" for reason, count in sorted(graph.outside.items())]
         return "\n".join(lines) + self.more
@@ -487,5 +526,6 @@ class Looking(dynamo.Session):
         graph = self.graphs[found["key"]] = Captured(gm, compiled, found, mode)
         binding = found["binding"] or {}
         graph.chosen, graph.ratio = binding.get("regions", []), binding.get("ratio")
+        graph.captured = binding.get("captured", graph.chosen)
         graph.why = binding.get("why") or "it was not searched: call warpwright.optimize(model, inputs)"
         return compiled(gm)

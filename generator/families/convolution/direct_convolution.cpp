@@ -16,8 +16,9 @@ namespace {
 
 /// Most products of a sum, and largest filter that leaves shared memory for enough blocks.
 constexpr std::int64_t kMostProducts = 256, kMostInputChannels = 64, kMostWeights = 12 * 1024;
-/// Most sums of a thread, and most multiplications in straight-line code.
-constexpr std::int64_t kMostSums = 64, kMostStraight = 2048;
+/// Most sums of a thread; most multiplications in straight-line code, and most elements there that are computed as they
+/// are read, each in code of its own (392 of them took NVRTC 52 s).
+constexpr std::int64_t kMostSums = 64, kMostStraight = 2048, kMostComputed = 128;
 constexpr std::int64_t kMostPhases = 16, kMostTogether = 4;
 
 constexpr const char *kDevice =
@@ -173,8 +174,9 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
     return fail("the direct convolution's tile does not fit registers or shared memory",
                 "take a configuration that the family lists");
   const std::int64_t slice = shape.kernel[1] * shape.kernel[2];
-  const bool straight = shape.transposed || slice * *channels * *pixels <= kMostStraight;
   const bool in_memory = !text.input().empty(), deep = shape.spatial == 3;
+  const bool straight = shape.transposed || (slice * *channels * *pixels <= kMostStraight &&
+                                             (in_memory || slice * *pixels <= kMostComputed));
   const std::array<bool, 3> leaving =
       in_memory ? leaves(shape, all, parts) : std::array{true, true, true};
   const bool whole = text.stores_whole(along);

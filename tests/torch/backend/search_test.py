@@ -17,6 +17,7 @@ import tempfile
 import time
 import types
 import unittest
+import unittest.mock
 import warnings
 
 from backend_case import STORE, Case, leaves  # first: it names the folders of what follows
@@ -61,7 +62,24 @@ class Search(Case):
         self.assertEqual(self.calls, 1)
         self.assertIn("1 of 1 graphs use plans", warpwright.explain(model, (x,)))
         self.assertIn("there is no CUDA GPU", warpwright.fallbacks())
+        self.runs_inductor_while_captured(model, x, wanted)
         self.gone(model, x, wanted)
+
+    def runs_inductor_while_captured(self, model, x, wanted):
+        """Where the kernels of Inductor are faster, a capture of a CUDA graph takes them, once a first call has prepared both."""
+        (graph,) = warpwright.report(model).graphs
+        self.assertEqual(graph.captured, graph.chosen)
+        record = core.ask("read", kind="binding", key=graph.key, **graph.place)["record"]
+        core.ask("write", kind="binding", key=graph.key, record=dict(record, captured=[]), **graph.place)
+        self.assertIn("in CUDA graphs Inductor alone", warpwright.explain(model, (x,)))
+        compiled = torch.compile(model, backend=warpwright.backend)
+        captures, self.calls = [False], 0
+        with unittest.mock.patch("torch.cuda.is_current_stream_capturing", lambda: captures[0]), torch.no_grad():
+            for captures[0], calls_so_far in ((False, 0), (False, 1), (True, 1), (False, 2)):
+                torch.testing.assert_close(wanted, compiled(x), atol=1e-4, rtol=1e-4)
+                self.assertEqual(self.calls, calls_so_far)
+        core.ask("write", kind="binding", key=graph.key, record=record, **graph.place)
+        torch._dynamo.reset()
 
     def test_what_a_trial_copies_lies_as_before(self):
         whole = torch.arange(96.0).reshape(2, 4, 12)
