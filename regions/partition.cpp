@@ -238,6 +238,8 @@ std::string reason_against(const Node &node) {
              node.op.starts_with("prims._")) { // known to Inductor's code generator alone
     return "is Inductor's own";
   }
+  if (node.op.starts_with("prims.device_put"))
+    return "copies to another device";
   if (node.op.starts_with("aten.lift")) // no other operator may read a constant tensor of the graph
     return "copies a constant";
   if (node.writes)

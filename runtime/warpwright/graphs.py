@@ -107,6 +107,30 @@ def results_json(node, picks):
     return results if len(results) != 1 else [*results, None]  # the None marks a list of one tensor
 
 
+UNSIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
+VIEWS = {"aten.view", "aten.reshape", "aten.unsqueeze", "aten.squeeze", "aten.expand", "aten.permute", "aten.slice", "aten.select"}
+COMPARISONS = {"aten.eq", "aten.ne", "aten.lt", "aten.le", "aten.gt", "aten.ge"}
+
+
+def widen_counts(gm):
+    """Makes unsigned numbers from prims.iota that are only compared, as PyTorch writes torch.eye, signed and wider, in place: most
+    operators compute with unsigned ones only in Inductor's code. No result changes."""
+    for node in [one for one in gm.graph.nodes if operator_name(one.target) == "prims.iota.default"]:
+        wider, counts, left = UNSIGNED.get(node.kwargs.get("dtype")), [], [node]
+        while left and wider:
+            counts.append(left.pop())
+            for user in counts[-1].users:
+                name = operator_name(user.target).rsplit(".", 1)[0]
+                if name in VIEWS:
+                    left.append(user)
+                elif name not in COMPARISONS:
+                    wider = None
+        if wider:
+            node.kwargs = {**node.kwargs, "dtype": wider}
+            for one in counts:
+                one.meta["val"] = one.meta["val"].to(wider)
+
+
 def describe(gm):
     """The graph as JSON for the core (regions/graph.h)."""
     picks = {}

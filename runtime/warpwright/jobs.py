@@ -69,21 +69,27 @@ def ascending_dimension(value):
 
 class Profiled(torch.fx.Interpreter):
     """Runs a graph's operators one by one, without the copies into its inputs, and takes profiles of `names` into
-    `found`. Raises RuntimeError for other operators that write."""
+    `found`. What cannot run so, such as an operator that writes, and what reads its result, is left out; `why` is the first reason."""
 
     def __init__(self, gm, names, found):
         super().__init__(gm)
-        self.names, self.found = names, found
+        self.names, self.found, self.why, self.missing = names, found, "", set()
 
     def run_node(self, node):
         if node.target is torch.ops.aten.copy_.default:
             return self.env[node.args[0]]
-        if node.target is not operator.getitem and graphs.writes(node):
-            raise RuntimeError(f"{node.target} writes")
-        result = super().run_node(node)
-        if node.name in self.names:
-            self.found.setdefault(node.name, profile_of(result))
-        return result
+        if node.op != "output" and self.missing.isdisjoint(node.all_input_nodes):
+            try:
+                if node.target is not operator.getitem and graphs.writes(node):
+                    raise RuntimeError(f"{node.target} writes")
+                result = super().run_node(node)
+                if node.name in self.names:
+                    self.found.setdefault(node.name, profile_of(result))
+                return result
+            except Exception as error:
+                self.why = self.why or str(error)
+        self.missing.add(node)
+        return None
 
 
 def seconds_of(budget):

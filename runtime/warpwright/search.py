@@ -65,18 +65,18 @@ class Captured:
 
     def profiles(self, values):
         """Profiles of what the regions read in a call of the graph, by name. Values inside the graph come from a run of
-        its operators one by one. If that fails, the regions that read them draw standard normal numbers.
+        its operators one by one. For those that it does not reach, regions draw standard normal numbers.
 
         @param values the graph's inputs, by name"""
         borders = {border["name"] for one in self.regions for border in one["inputs"]}
         found = {name: jobs.profile_of(value) for name, value in values.items() if name in borders}
         if not borders <= set(values):
             devices = [self.device] if self.device.type == "cuda" else []
-            try:
-                with torch.no_grad(), torch.random.fork_rng(devices):
-                    jobs.Profiled(self.gm, borders, found).run(*values.values())
-            except Exception as error:
-                warnings.warn(f"warpwright: {len(borders - set(found))} values inside a graph are not known: {error}", RuntimeWarning, stacklevel=2)
+            run = jobs.Profiled(self.gm, borders, found)
+            with torch.no_grad(), torch.random.fork_rng(devices):
+                run.run(*values.values())
+            if run.why and not borders <= set(found):
+                warnings.warn(f"warpwright: {len(borders - set(found))} values inside a graph are not known: {run.why}", RuntimeWarning, stacklevel=2)
         return found
 
 

@@ -74,6 +74,18 @@ RegionResult judged(const std::string &key, const TorchOutcome &outcome, bool is
   return result;
 }
 
+/// [name, microseconds] of a measured plan's kernels, operators and fills, in order.
+json step_times(const model::Plan &plan, const model::Verdict &verdict) {
+  json steps = json::array();
+  for (std::size_t i = 0; i < plan.steps.size() && i < verdict.step_ns.size(); ++i) {
+    const model::Step &step = plan.steps[i];
+    const auto *launch = std::get_if<model::LaunchStep>(&step);
+    const auto *aten = std::get_if<model::AtenStep>(&step);
+    steps.push_back({launch ? launch->kernel : aten ? aten->op : "fill", verdict.step_ns[i] / 1e3});
+  }
+  return steps;
+}
+
 /// What a search tried, in order, for whoever asks why a region has the plan that it has.
 json tried_in(const TorchOutcome &outcome) {
   json tried = json::array();
@@ -83,7 +95,8 @@ json tried_in(const TorchOutcome &outcome) {
         {{"moves", variant.proposal.built.plan.moves},
          {"outcome", model::name(verdict.outcome)},
          {"message", verdict.message},
-         {"us", verdict.candidate_time ? json(verdict.candidate_time->median_ns / 1e3) : json()}});
+         {"us", verdict.candidate_time ? json(verdict.candidate_time->median_ns / 1e3) : json()},
+         {"steps", step_times(variant.proposal.built.plan, verdict)}});
   }
   return tried;
 }

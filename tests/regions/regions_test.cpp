@@ -182,6 +182,8 @@ TEST_CASE("Operators that write, have unknown sizes or other kinds of numbers ar
                              {"y"}).nodes[1]) == "is Inductor's own");
   CHECK(reason_against(graph({input(value("c", {4})), node("aten.lift_fresh_copy.default", json::array({read("c")}), value("y", {4}), {})},
                              {"y"}).nodes[1]) == "copies a constant");
+  CHECK(reason_against(graph({input(value("c", {4})), node("prims.device_put.default", {read("c"), {{"device", "cuda:0"}}}, value("y", {4}))},
+                             {"y"}).nodes[1]) == "copies to another device");
   json unknown = value("y", {4});
   unknown["shape"] = {nullptr};
   CHECK(reason_against(graph({node("aten.full.default", json::array(), unknown)}, {}).nodes[0]) == "a size is known only at run time");

@@ -406,6 +406,29 @@ class Online(Case):
         with self.assertWarnsRegex(RuntimeWarning, "1 values inside a graph are not known"):
             captured.regions = [{"inputs": [{"name": "x"}, {"name": "add__tensor"}]}]
             self.assertEqual(search.Captured.profiles(captured, {"x": x, "state": state}), {"x": jobs.profile_of(x)})
+        captured.gm = torch.fx.symbolic_trace(lambda x, state: torch.ops.aten.add_.Tensor(torch.ops.aten.mul.Tensor(x, 2), torch.ops.aten.exp.default(state)))
+        captured.regions = [{"inputs": [{"name": "exp_default"}, {"name": "add__tensor"}]}]
+        with self.assertWarnsRegex(RuntimeWarning, "1 values inside a graph are not known: .*add_.* writes"):
+            self.assertEqual(search.Captured.profiles(captured, {"x": x, "state": state}), {"exp_default": jobs.profile_of(state.exp())})
+
+    def test_unsigned_counts_that_are_only_compared_are_widened(self):
+        def traced(use):
+            graph, values = torch.fx.Graph(), torch.arange(5, dtype=torch.int32).to(torch.uint16)
+            count = graph.call_function(torch.ops.prims.iota.default, (5,), dict(start=0, step=1, dtype=torch.uint16, device="cpu", requires_grad=False))
+            row = graph.call_function(torch.ops.aten.unsqueeze.default, (count, -1))
+            count.meta["val"], row.meta["val"] = values, values.unsqueeze(-1)
+            result = graph.call_function(use, (row, count))
+            result.meta["val"] = torch.eye(5).bool()
+            graph.output(result)
+            return torch.fx.GraphModule(nn.Module(), graph), count, row
+
+        gm, count, row = traced(torch.ops.aten.eq.Tensor)
+        dynamo.graphs.widen_counts(gm)
+        self.assertEqual({one.meta["val"].dtype for one in (count, row)} | {count.kwargs["dtype"]}, {torch.int32})
+        self.assertTrue(torch.fx.Interpreter(gm).run().equal(torch.eye(5).bool()))
+        gm, count, _ = traced(torch.ops.aten.sub.Tensor)  # may wrap around
+        dynamo.graphs.widen_counts(gm)
+        self.assertEqual(count.kwargs["dtype"], torch.uint16)
 
     def test_a_profile_says_along_which_dimension_integers_ascend(self):
         offsets = torch.tensor([[0, 2, 2, 5], [0, 0, 1, 3]])
