@@ -192,7 +192,7 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
     try:
         if torch.are_deterministic_algorithms_enabled():
             raise core.CoreError("deterministic algorithms are requested, and plans may add in any order")
-        graphs.widen_counts(gm)
+        graphs.simplify_constructors(gm)
         with override_store(ours["store"]):
             found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))
             session = Session.current

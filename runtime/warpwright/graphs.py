@@ -108,27 +108,53 @@ def results_json(node, picks):
 
 
 UNSIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
+CONSTRUCTORS = {"prims.iota", "aten.full"}
 VIEWS = {"aten.view", "aten.reshape", "aten.unsqueeze", "aten.squeeze", "aten.expand", "aten.permute", "aten.slice", "aten.select"}
 COMPARISONS = {"aten.eq", "aten.ne", "aten.lt", "aten.le", "aten.gt", "aten.ge"}
 
 
-def widen_counts(gm):
-    """Makes unsigned numbers from prims.iota that are only compared, as PyTorch writes torch.eye, signed and wider, in place: most
-    operators compute with unsigned ones only in Inductor's code. No result changes."""
-    for node in [one for one in gm.graph.nodes if operator_name(one.target) == "prims.iota.default"]:
-        wider, counts, left = UNSIGNED.get(node.kwargs.get("dtype")), [], [node]
-        while left and wider:
-            counts.append(left.pop())
-            for user in counts[-1].users:
-                name = operator_name(user.target).rsplit(".", 1)[0]
-                if name in VIEWS:
-                    left.append(user)
-                elif name not in COMPARISONS:
-                    wider = None
-        if wider:
-            node.kwargs = {**node.kwargs, "dtype": wider}
-            for one in counts:
-                one.meta["val"] = one.meta["val"].to(wider)
+def packet_name(node):
+    return operator_name(node.target).rsplit(".", 1)[0]
+
+
+def derived(node, names):
+    """(the node and what operators of these names make of it, the other nodes that read those)"""
+    made, others, left = [], set(), [node]
+    while left:
+        made.append(left.pop())
+        for user in made[-1].users:
+            if packet_name(user) in names:
+                left.append(user)
+            else:
+                others.add(user)
+    return list(dict.fromkeys(made)), others
+
+
+def converted(node, made, to, **keywords):
+    """Changes a constructor's keywords, and the examples of what is derived from it."""
+    node.kwargs = {**node.kwargs, **keywords}
+    for one in made:
+        one.meta["val"] = one.meta["val"].to(to)
+
+
+def simplify_constructors(gm):
+    """Changes tensors that the graph itself makes, in place, so that regions may contain them. No values change.
+
+    Unsigned counts that are only compared, as PyTorch writes torch.eye, become signed and wider: most operators compute with unsigned
+    ones only in Inductor's code. What is made on the CPU only to be copied to a device, as by torch.arange(n).to(x), is made there."""
+    for node in [one for one in gm.graph.nodes if packet_name(one) in CONSTRUCTORS]:
+        made, readers = derived(node, VIEWS)
+        wider = UNSIGNED.get(node.kwargs.get("dtype"))
+        if wider and all(packet_name(one) in COMPARISONS for one in readers):
+            converted(node, made, wider, dtype=wider)
+        made, readers = derived(node, VIEWS | {"prims.convert_element_type"})
+        devices = {torch.device(one.args[1]) if packet_name(one) == "prims.device_put" else None for one in readers}
+        if len(devices) == 1 and None not in devices:
+            (device,) = devices
+            converted(node, made, device, device=device)
+            for one in readers:
+                one.replace_all_uses_with(one.args[0])
+                gm.graph.erase_node(one)
 
 
 def describe(gm):

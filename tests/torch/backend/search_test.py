@@ -423,12 +423,33 @@ class Online(Case):
             return torch.fx.GraphModule(nn.Module(), graph), count, row
 
         gm, count, row = traced(torch.ops.aten.eq.Tensor)
-        dynamo.graphs.widen_counts(gm)
+        dynamo.graphs.simplify_constructors(gm)
         self.assertEqual({one.meta["val"].dtype for one in (count, row)} | {count.kwargs["dtype"]}, {torch.int32})
         self.assertTrue(torch.fx.Interpreter(gm).run().equal(torch.eye(5).bool()))
         gm, count, _ = traced(torch.ops.aten.sub.Tensor)  # may wrap around
-        dynamo.graphs.widen_counts(gm)
+        dynamo.graphs.simplify_constructors(gm)
         self.assertEqual(count.kwargs["dtype"], torch.uint16)
+
+    def test_what_is_made_on_the_cpu_for_a_device_is_made_there(self):
+        def traced(used_twice):
+            graph = torch.fx.Graph()
+            keywords = dict(start=0, step=1, dtype=torch.int64, device="cpu", requires_grad=False)
+            nodes = [graph.call_function(torch.ops.prims.iota.default, (4,), keywords)]
+            nodes.append(graph.call_function(torch.ops.prims.convert_element_type.default, (nodes[0], torch.float32)))
+            nodes.append(graph.call_function(torch.ops.prims.device_put.default, (nodes[1], torch.device("meta"))))
+            for one, value in zip(nodes, (torch.arange(4), torch.arange(4.0), torch.empty(4, device="meta"))):
+                one.meta["val"] = value
+            graph.output(nodes[1:] if used_twice else nodes[2])
+            return torch.fx.GraphModule(nn.Module(), graph), nodes
+
+        gm, nodes = traced(False)
+        dynamo.graphs.simplify_constructors(gm)
+        self.assertEqual([str(one.target) for one in gm.graph.nodes][:-1], ["prims.iota.default", "prims.convert_element_type.default"])
+        self.assertEqual({one.meta["val"].device.type for one in nodes[:2]} | {nodes[0].kwargs["device"].type}, {"meta"})
+        self.assertEqual(torch.fx.Interpreter(gm).run().device.type, "meta")
+        gm, nodes = traced(True)  # the CPU's values are read too
+        dynamo.graphs.simplify_constructors(gm)
+        self.assertIn(nodes[2], gm.graph.nodes)
 
     def test_a_profile_says_along_which_dimension_integers_ascend(self):
         offsets = torch.tensor([[0, 2, 2, 5], [0, 0, 1, 3]])
