@@ -102,7 +102,7 @@ std::string Turner::last(const std::string &value, std::size_t rank, bool broadc
   const auto [known, added] = lasts_.try_emplace(key, key);
   if (!added)
     return known->second;
-  std::string operand = first(value);
+  std::string operand = lies_beside(value) ? laid_out(value) : first(value);
   Shape full(rank - type.shape.size(), 1);
   full.insert(full.end(), type.shape.begin(), type.shape.end());
   if (broadcasts && full[1] == model::elements_of(full))
@@ -112,6 +112,12 @@ std::string Turner::last(const std::string &value, std::size_t rank, bool broadc
   const Shape order = order_of(rank);
   return emit(known->second, op::permute, {operand}, {type.dtype, permuted(full, order), {}},
               {{"dims", order}, {std::string(kTurned), true}});
+}
+
+bool Turner::lies_beside(const std::string &value) const {
+  return std::ranges::any_of(index_.users(value), [&](const Node *user) {
+    return is_channels_last(*user, choices_) && user->inputs[0] == value;
+  });
 }
 
 std::string Turner::contiguous(const std::string &value) {

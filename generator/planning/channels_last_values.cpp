@@ -34,6 +34,7 @@ public:
     for (std::size_t at = index_.graph().nodes.size(); at-- > 0;)
       if (const Node &node = index_.graph().nodes[at]; stays_last(node))
         values_.stay.insert(node.name);
+    turn_parts();
     return std::move(values_);
   }
 
@@ -99,6 +100,28 @@ private:
       return true;
     const auto &users = index_.users(node.name);
     return std::ranges::any_of(users, [&](const Node *user) { return accepts(*user, node.name); });
+  }
+
+  /// Adds what only a concatenation in channels-last memory reads: its elements are computed where they are stored.
+  void turn_parts() {
+    std::set<std::string> parts;
+    for (std::size_t at = index_.graph().nodes.size(); at-- > 0;) {
+      const Node &node = index_.graph().nodes[at];
+      const bool is_part = parts.contains(node.name);
+      if (!is_part && (node.op != op::cat || !values_.stay.contains(node.name)))
+        continue;
+      for (const std::string &name : node.inputs) {
+        const Node &input = index_.node(name);
+        const auto &users = index_.users(name);
+        if (!ops::is_pointwise(input) || !is_image(input.type().shape) || index_.is_result(name) || values_.come.contains(name) ||
+            (is_part && input.type().shape != node.type().shape) ||
+            std::ranges::any_of(users, [&](const Node *user) { return !values_.stay.contains(user->name); }))
+          continue;
+        parts.insert(name);
+        values_.come.insert(name);
+        values_.stay.insert(name);
+      }
+    }
   }
 
   const ops::GraphIndex &index_;

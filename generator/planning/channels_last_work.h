@@ -76,6 +76,8 @@ private:
 
   /// Returns the operand in channels-last memory for a library call.
   std::string laid_out(const std::string &value);
+  /// Returns true for a value that a convolution reads in channels-last memory, where other readers then find it too.
+  bool lies_beside(const std::string &value) const;
 
   /// Writes a batch norm or group norm from mean and variance, so that (N, spatial..., C) is read once for both. Halves
   /// are computed in float32.

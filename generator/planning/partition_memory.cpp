@@ -128,12 +128,15 @@ bool Partition::is_read_across(const Node &value) const {
   const auto closest = static_cast<std::size_t>(std::ranges::find(view.strides, 1) - view.strides.begin());
   if (view.strides[last] == 1 || shape[last] < kShortRow || closest == shape.size() || shape[closest] < kShortRow)
     return false;
-  // A product's result and a norm's lie in rows, and each of their elements is computed from the view's at its place.
+  // A product's result and a norm's lie in rows, and each of their elements is computed from the view's at its place; so is
+  // a part of a concatenation. Other pointwise regions read a view of their own size by tiles.
   const std::function<bool(const Node &)> reads_by_rows = [&](const Node &read) {
     return std::ranges::any_of(users(read.name), [&](const Node *reader) {
       const auto owner = owner_.find(reader->name);
       if (owner == owner_.end())
-        return reader->op == op::reshape && reads_by_rows(*reader);
+        return reader->op == op::cat || ((reader->op == op::reshape || (ops::is_pointwise(*reader) && !in_memory(reader->name) &&
+                                                                        reader->type().shape == read.type().shape)) &&
+                                         reads_by_rows(*reader));
       if (reader->type().shape != read.type().shape || strides_.contains(reader->name))
         return false;
       const PlannedRegion &planned = drafts_[owner->second].planned;
@@ -149,10 +152,10 @@ bool Partition::is_read_across(const Node &value) const {
 bool Partition::worth_memory(const Node &value) const {
   if (ops::is_view(value) && is_read_around(value))
     return false;
-  // The source of a view in the other order may be worth it.
-  if (ops::is_generated(value) ||
-      (value.op == op::permute && ops::flag_attribute(value, std::string(kTurned))))
+  if (ops::is_generated(value))
     return false;
+  if (value.op == op::permute && ops::flag_attribute(value, std::string(kTurned)))
+    return is_read_across(value); // its source may be worth it for other reasons
   const std::int64_t elements = model::elements_of(value.type().shape);
   if (const elements::MemoryView view = elements::view_of(graph_, value.name, strides_);
       view.root != value.name && model::elements_of(node(view.root).type().shape) == elements &&

@@ -44,8 +44,15 @@ std::set<std::string> computed_in_order(const ops::GraphIndex &graph,
   return found;
 }
 
-/// Returns the distances in memory between neighbors of a view of a region input, or of what a region computes in an
-/// input's order; 0 for dimensions without neighbors. nullopt: another value, or one with repeated elements.
+/// True for a node whose neighbors along any dimension are mostly neighbors in its operand, along the same dimension.
+bool keeps_neighbors(const model::Node &node) {
+  return node.op == op::pad || node.op == op::slice || node.op == op::flip || node.op == op::index_select ||
+         node.op == op::upsample_nearest || node.op == op::cat;
+}
+
+/// Returns the distances in memory between neighbors of a view of a region input, of what a region computes in an
+/// input's order, or of an input from which a value takes its elements; 0 for dimensions without neighbors. nullopt:
+/// another value, or one with repeated elements.
 /// @param in_order as computed_in_order() returns
 std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
                                             const elements::Region &region,
@@ -60,6 +67,15 @@ std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
     if (!ops::is_strided_view(node) && node.op != op::layout)
       break;
     root = node.inputs[0];
+  }
+  if (root == value && std::ranges::find(region.inputs, root) == region.inputs.end() && keeps_neighbors(graph.node(root))) {
+    const std::vector<std::string> &operands = graph.node(root).inputs;
+    const auto strides = strides_of_view(graph, region, writer, in_order, operands[0]);
+    const bool are_alike = graph.node(root).op != op::cat ||
+                           std::ranges::all_of(operands, [&](const std::string &operand) {
+                             return strides_of_view(graph, region, writer, in_order, operand) == strides;
+                           });
+    return are_alike ? strides : std::nullopt;
   }
   if (std::ranges::find(region.inputs, root) == region.inputs.end()) {
     const elements::MemoryView view = elements::view_of(graph, value, region.strides);

@@ -222,6 +222,41 @@ TEST_CASE("A network of convolutions converts its input and result, and no value
   CHECK(check(graph, turned(graph)) == "");
 }
 
+TEST_CASE("What a convolution gathers from the input goes through tiles") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2, 8, 9, 10}), w1 = g.parameter("w1", {8, 8, 3, 3}), w2 = g.parameter("w2", {8, 8, 3, 3});
+  const std::string padded = g.op("pad", {x}, {{"low", Shape{0, 0, 1, 2}}, {"high", Shape{0, 0, 0, 1}}, {"value", 0.5}});
+  const std::string ring = g.op("cat", {g.op("slice", {x}, {{"dim", std::int64_t{3}}, {"start", std::int64_t{8}}, {"end", std::int64_t{10}}, {"step", std::int64_t{1}}}), x},
+                                {{"dim", std::int64_t{3}}});
+  const model::Graph graph = g.graph({g.op("conv", {padded, w1}, convolution(3)), g.op("conv", {ring, w2}, convolution(3))});
+  const BuiltPlan built = plan(graph, turned(graph));
+  CHECK(count(built, "transpose=1) fuse(pad)") == 1);
+  CHECK(std::ranges::any_of(built.regions, [](const BuiltRegion &region) {
+    return region.words.contains("transpose=1") && region.words.contains("cat");
+  }));
+  CHECK(check(graph, turned(graph)) == "");
+}
+
+TEST_CASE("A part of a channels-last concatenation that is computed from the input reads it in that order") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {1, 64, 64, 64}), gate = g.input("gate", {1, 1, 64, 64}), deep = g.input("deep", {1, 4, 64, 64});
+  const std::string part = g.op("relu", {g.op("mul", {x, gate})});
+  const std::string below = g.op("conv", {deep, g.parameter("w1", {64, 4, 1, 1})}, convolution(1));
+  const std::string both = g.op("cat", {part, below}, {{"dim", std::int64_t{1}}});
+  const std::string w2 = g.parameter("w2", {4, 128, 1, 1});
+  const auto cat_width = [](const BuiltPlan &built) {
+    const auto found = std::ranges::find_if(built.regions, [](const BuiltRegion &region) { return region.words.contains("cat"); });
+    return found == built.regions.end() || !found->configuration.contains("width") ? 0 : found->configuration.at("width");
+  };
+  const model::Graph graph = g.graph({g.op("conv", {both, w2}, convolution(1))});
+  CHECK(cat_width(plan(graph, turned(graph))) == 4); // a copy of x in that order is stored first
+  const std::string beside = g.op("conv", {x, g.parameter("w3", {4, 64, 1, 1})}, convolution(1));
+  const model::Graph shared = g.graph({g.op("conv", {both, w2}, convolution(1)), beside});
+  const BuiltPlan built = plan(shared, turned(shared));
+  CHECK(cat_width(built) == 4);
+  CHECK(count(built, "transpose=1") == 1); // of x, for both readers
+}
+
 TEST_CASE(
     "A batch norm behind a channels-last convolution reads its rows once for both statistics") {
   GraphBuilder g;
