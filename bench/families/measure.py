@@ -30,7 +30,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "matmul")]
 from gpu import TensorMap  # noqa: E402  (bench/matmul)
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16,
-          "float64": torch.float64, "int64": torch.int64, "int32": torch.int32, "bool": torch.bool}
+          "float64": torch.float64, "int64": torch.int64, "int32": torch.int32, "uint8": torch.uint8, "bool": torch.bool}
 
 
 def library(patterns):

@@ -1,4 +1,5 @@
-"""Matrix products: small ones in batches in FP32, layers in FP32, and layers in bfloat16 with what follows them. Shapes are typical of networks; they are
+"""Matrix products: small ones in batches in FP32, layers in FP32, and layers in bfloat16 with what
+follows them. Shapes are typical of networks; they are
 not from tasks."""
 
 from cases import case, leaf, node

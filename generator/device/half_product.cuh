@@ -315,8 +315,9 @@ template <class C> struct Product {
           values[i] = staging[staged(row + (C::kSwapped ? i : 0), column + (C::kSwapped ? 0 : i))];
       }
     };
-#pragma unroll 1 // what `store` does may be long
-    for (int piece = 0; piece < kWidth / kPiece; ++piece) {
+    constexpr int kPieces = kWidth / kPiece, kPiecesAtOnce = C::kUnrolled ? kPieces : 1;
+#pragma unroll kPiecesAtOnce
+    for (int piece = 0; piece < kPieces; ++piece) {
       float others[C::kTwins ? kTurns : 1][kWideC];
       if constexpr (C::kTwins) {
         stage<kRegisters / 2>(sums, piece, staging);

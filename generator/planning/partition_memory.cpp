@@ -49,6 +49,10 @@ void Partition::choose_memory() {
     if (!live(value.name) || owner_.contains(value.name) || repeated_.contains(value.name) ||
         !ops::is_inline(value))
       continue;
+    if (const Node *source = turned_for_halves(value)) {
+      costly_.insert(source->name);
+      continue;
+    }
     if (graph_.is_result(value.name) || places_.contains(value.name) || wanted_by_library(value) ||
         costly_.contains(value.name) || worth_memory(value)) {
       memory_.insert(value.name);
@@ -147,6 +151,28 @@ bool Partition::is_read_across(const Node &value) const {
     });
   };
   return reads_by_rows(value);
+}
+
+const Node *Partition::turned_for_halves(const Node &value) const {
+  constexpr std::int64_t kAlignment = 16; ///< bytes, of the rows that tensor maps read
+  if (value.op != op::permute || model::size_bytes(value.type().dtype) != 2 || graph_.is_result(value.name))
+    return nullptr;
+  const Shape dims = ops::list_attribute(value, "dims").value_or(Shape{});
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  for (std::int64_t d = 0; d < rank; ++d)
+    if (dims[static_cast<std::size_t>(d)] != (d + 2 == rank ? rank - 1 : d + 1 == rank ? rank - 2 : d))
+      return nullptr;
+  const Node *source = &node(value.inputs[0]);
+  if (rank < 2 || source->type().shape.back() * 2 % kAlignment != 0)
+    return nullptr;
+  while (source->op == op::reshape)
+    source = &node(source->inputs[0]);
+  const auto readers = users(value.name);
+  const bool are_products = !readers.empty() && std::ranges::all_of(readers, [&](const Node *reader) {
+    const auto owner = owner_.find(reader->name);
+    return reader->op == op::matmul && owner != owner_.end() && drafts_[owner->second].planned.family;
+  });
+  return are_products && !ops::is_view(*source) && !ops::is_generated(*source) && ops::is_inline(*source) ? source : nullptr;
 }
 
 bool Partition::worth_memory(const Node &value) const {

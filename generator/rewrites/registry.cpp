@@ -27,6 +27,7 @@ std::span<const Rule> rules() {
       {"norm-single-element", kAlways, norm_of_one_element},
       {"batch-norm-inference", kAlways, inference_batch_norm},
       {"reduce-linear", kAlways, reduce_linear_map},
+      {"group-norm", kAlways, recognise_group_norm},
       {"reduce-norm", kAlways, reduce_normalised},
       {"running-statistics", kAlways, running_statistics},
       {"pool-linear", kAlways, pool_linear_features},

@@ -38,6 +38,7 @@ Match scan_early;                // scan_early.cpp
 Match pool_before_scale;         // pool_early.cpp
 Match reduce_normalised;         // reduce_norm.cpp
 Match running_statistics;        // reduce_norm.cpp
+Match recognise_group_norm;      // group_norm.cpp
 Match fold_scale_into_weight;    // fold_scale.cpp
 Match fold_into_convolution;     // conv_epilogue.cpp
 Match recognise_attention;       // attention.cpp

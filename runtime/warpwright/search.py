@@ -467,7 +467,7 @@ class Report:
             ratio = f", {graph.ratio:.3f}x of torch.compile as called" if graph.ratio else ""
             used = f"{len(graph.chosen)} plans used{ratio}" if graph.chosen else f"Inductor alone: {graph.why}{ratio}"
             if graph.captured != graph.chosen:
-                used += f"; in CUDA graphs {f'{len(graph.captured)} plans' if graph.captured else 'Inductor alone'}, whose kernels are faster"
+                used += f"; in CUDA graphs {f'{len(graph.captured)} plans' if graph.captured else 'Inductor alone'}, with faster kernels"
             lines.append(f"  graph {number}: {covered}; {used}")
             lines += [f"    {count} x {reason}" for reason, count in sorted(graph.outside.items())]
         return "\n".join(lines) + self.more

@@ -30,8 +30,10 @@ std::set<std::string> computed_in_order(const ops::GraphIndex &graph,
   for (const std::string &name : region.nodes) {
     const model::Node &node = graph.node(name);
     const auto is_in_order = [&](const std::string &input) {
-      const model::Node &operand = graph.node(input);
-      if (model::elements_of(operand.type().shape) < model::elements_of(node.type().shape))
+      const model::Node &operand = graph.node(input), *source = &operand;
+      while (source->op == op::expand || ops::is_strided_view(*source))
+        source = &graph.node(source->inputs[0]);
+      if (model::elements_of(source->type().shape) < model::elements_of(node.type().shape))
         return true;
       const elements::MemoryView view = elements::view_of(graph, input, region.strides);
       const bool is_dense = std::ranges::find(region.inputs, view.root) != region.inputs.end() &&
@@ -68,10 +70,11 @@ std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
       break;
     root = node.inputs[0];
   }
-  if (root == value && std::ranges::find(region.inputs, root) == region.inputs.end() && keeps_neighbors(graph.node(root))) {
-    const std::vector<std::string> &operands = graph.node(root).inputs;
+  const model::Node &own = graph.node(value);
+  if (std::ranges::find(region.inputs, root) == region.inputs.end() && keeps_neighbors(own)) {
+    const std::vector<std::string> &operands = own.inputs;
     const auto strides = strides_of_view(graph, region, writer, in_order, operands[0]);
-    const bool are_alike = graph.node(root).op != op::cat ||
+    const bool are_alike = own.op != op::cat ||
                            std::ranges::all_of(operands, [&](const std::string &operand) {
                              return strides_of_view(graph, region, writer, in_order, operand) == strides;
                            });

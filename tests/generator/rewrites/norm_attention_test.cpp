@@ -12,6 +12,30 @@ namespace {
 
 using model::Shape;
 
+/// The formula of a group norm over groups of x, [2, 6, 5, 4].
+std::string grouped_formula(GraphBuilder &g, const std::string &x, std::int64_t groups, double correction = 0) {
+  const std::string values = g.shaped("reshape", {x}, {2, groups, 6 / groups, 20});
+  const model::Attributes dims{{"dims", Shape{2, 3}}, {"keepdim", true}};
+  model::Attributes spread = dims;
+  spread["correction"] = correction;
+  const std::string deviation = g.op("rsqrt", {g.op("add", {g.op("var", {values}, spread), g.constant(1e-3)})});
+  const std::string normal = g.op("mul", {g.op("sub", {values, g.op("mean", {values}, dims)}), deviation});
+  return g.op("mul", {g.shaped("reshape", {normal}, {2, 6, 5, 4}), g.shaped("reshape", {g.parameter("gain", {6})}, {1, 6, 1, 1})});
+}
+
+TEST_CASE("the formula of a group norm behind a convolution is a group norm") {
+  const auto convolved = [](GraphBuilder &g) { return g.op("relu", {g.op("conv", {g.input("x", {2, 3, 7, 6}), g.parameter("w", {6, 3, 3, 3})})}); };
+  for (const std::int64_t groups : {1, 2, 6}) {
+    GraphBuilder g;
+    const std::string words = ops_of(check_rewrites(g.graph({grouped_formula(g, convolved(g), groups)}), {"group-norm"}));
+    CHECK(words.contains("group_norm"));
+    CHECK_FALSE(words.contains("var"));
+  }
+  GraphBuilder unbiased, no_image;
+  check_left_alone(unbiased.graph({grouped_formula(unbiased, convolved(unbiased), 2, 1)}), "group-norm");
+  check_left_alone(no_image.graph({grouped_formula(no_image, no_image.input("x", {2, 6, 5, 4}), 2)}), "group-norm");
+}
+
 TEST_CASE("what a norm subtracts anyway is not added before it") {
   GraphBuilder g;
   const auto conv = g.op(
