@@ -69,8 +69,7 @@ bool Turner::is_conv(const std::string &name) const {
 std::string Turner::emit(const std::string &name, const std::string &op,
                          std::vector<std::string> inputs, TensorType type,
                          model::Attributes attributes) {
-  result_.nodes.push_back(
-      {name, op, std::move(inputs), std::move(attributes), {std::move(type)}});
+  result_.nodes.push_back({name, op, std::move(inputs), std::move(attributes), {std::move(type)}});
   return name;
 }
 

@@ -113,9 +113,10 @@ private:
       for (const std::string &name : node.inputs) {
         const Node &input = index_.node(name);
         const auto &users = index_.users(name);
-        if (!ops::is_pointwise(input) || !is_image(input.type().shape) || index_.is_result(name) || values_.come.contains(name) ||
-            (is_part && input.type().shape != node.type().shape) ||
-            std::ranges::any_of(users, [&](const Node *user) { return !values_.stay.contains(user->name); }))
+        if (!ops::is_pointwise(input) || !is_image(input.type().shape) || index_.is_result(name) ||
+            values_.come.contains(name) || (is_part && input.type().shape != node.type().shape) ||
+            std::ranges::any_of(
+                users, [&](const Node *user) { return !values_.stay.contains(user->name); }))
           continue;
         parts.insert(name);
         values_.come.insert(name);

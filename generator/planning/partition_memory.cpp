@@ -114,8 +114,10 @@ bool Partition::is_read_around(const Node &value) const {
 }
 
 bool Partition::is_read_across(const Node &value) const {
-  constexpr std::int64_t kWorthLaunch = 1 << 20; ///< bytes; for fewer, reads across cost less than a launch
-  constexpr std::int64_t kShortRow = 64; ///< a few threads share such a row, and their neighbors read what lies beside
+  constexpr std::int64_t kWorthLaunch =
+      1 << 20; ///< bytes; for fewer, reads across cost less than a launch
+  constexpr std::int64_t kShortRow =
+      64; ///< a few threads share such a row, and their neighbors read what lies beside
   const Shape &shape = value.type().shape;
   const std::int64_t elements = model::elements_of(shape);
   // A reshape of such a view reads what the view has stored.
@@ -124,13 +126,16 @@ bool Partition::is_read_across(const Node &value) const {
     return false;
   const elements::MemoryView view = elements::view_of(graph_, value.name, strides_);
   // Only inputs: a kernel that computes the value could store it in rows.
-  if (!ops::is_buffer_leaf(node(view.root)) || model::elements_of(node(view.root).type().shape) != elements)
+  if (!ops::is_buffer_leaf(node(view.root)) ||
+      model::elements_of(node(view.root).type().shape) != elements)
     return false;
   std::size_t last = shape.size() - 1;
   while (last > 0 && shape[last] == 1)
     --last;
-  const auto closest = static_cast<std::size_t>(std::ranges::find(view.strides, 1) - view.strides.begin());
-  if (view.strides[last] == 1 || shape[last] < kShortRow || closest == shape.size() || shape[closest] < kShortRow)
+  const auto closest =
+      static_cast<std::size_t>(std::ranges::find(view.strides, 1) - view.strides.begin());
+  if (view.strides[last] == 1 || shape[last] < kShortRow || closest == shape.size() ||
+      shape[closest] < kShortRow)
     return false;
   // A product's result and a norm's lie in rows, and each of their elements is computed from the view's at its place; so is
   // a part of a concatenation. Other pointwise regions read a view of their own size by tiles.
@@ -138,8 +143,9 @@ bool Partition::is_read_across(const Node &value) const {
     return std::ranges::any_of(users(read.name), [&](const Node *reader) {
       const auto owner = owner_.find(reader->name);
       if (owner == owner_.end())
-        return reader->op == op::cat || ((reader->op == op::reshape || (ops::is_pointwise(*reader) && !in_memory(reader->name) &&
-                                                                        reader->type().shape == read.type().shape)) &&
+        return reader->op == op::cat || ((reader->op == op::reshape ||
+                                          (ops::is_pointwise(*reader) && !in_memory(reader->name) &&
+                                           reader->type().shape == read.type().shape)) &&
                                          reads_by_rows(*reader));
       if (reader->type().shape != read.type().shape || strides_.contains(reader->name))
         return false;
@@ -155,12 +161,15 @@ bool Partition::is_read_across(const Node &value) const {
 
 const Node *Partition::turned_for_halves(const Node &value) const {
   constexpr std::int64_t kAlignment = 16; ///< bytes, of the rows that tensor maps read
-  if (value.op != op::permute || model::size_bytes(value.type().dtype) != 2 || graph_.is_result(value.name))
+  if (value.op != op::permute || model::size_bytes(value.type().dtype) != 2 ||
+      graph_.is_result(value.name))
     return nullptr;
   const Shape dims = ops::list_attribute(value, "dims").value_or(Shape{});
   const auto rank = static_cast<std::int64_t>(dims.size());
   for (std::int64_t d = 0; d < rank; ++d)
-    if (dims[static_cast<std::size_t>(d)] != (d + 2 == rank ? rank - 1 : d + 1 == rank ? rank - 2 : d))
+    if (dims[static_cast<std::size_t>(d)] != (d + 2 == rank   ? rank - 1
+                                              : d + 1 == rank ? rank - 2
+                                                              : d))
       return nullptr;
   const Node *source = &node(value.inputs[0]);
   if (rank < 2 || source->type().shape.back() * 2 % kAlignment != 0)
@@ -168,11 +177,16 @@ const Node *Partition::turned_for_halves(const Node &value) const {
   while (source->op == op::reshape)
     source = &node(source->inputs[0]);
   const auto readers = users(value.name);
-  const bool are_products = !readers.empty() && std::ranges::all_of(readers, [&](const Node *reader) {
-    const auto owner = owner_.find(reader->name);
-    return reader->op == op::matmul && owner != owner_.end() && drafts_[owner->second].planned.family;
-  });
-  return are_products && !ops::is_view(*source) && !ops::is_generated(*source) && ops::is_inline(*source) ? source : nullptr;
+  const bool are_products =
+      !readers.empty() && std::ranges::all_of(readers, [&](const Node *reader) {
+        const auto owner = owner_.find(reader->name);
+        return reader->op == op::matmul && owner != owner_.end() &&
+               drafts_[owner->second].planned.family;
+      });
+  return are_products && !ops::is_view(*source) && !ops::is_generated(*source) &&
+                 ops::is_inline(*source)
+             ? source
+             : nullptr;
 }
 
 bool Partition::worth_memory(const Node &value) const {
@@ -210,8 +224,10 @@ bool Partition::worth_memory(const Node &value) const {
   std::int64_t of_sources = 0;
   for (const std::string &source : sources)
     of_sources += model::size_bytes(node(source).type().dtype);
-  const auto own = static_cast<std::int64_t>(model::size_bytes(value.type().dtype)), regions = std::ssize(readers.regions);
-  return cost > kCheapChain || (sources.size() > 1 && regions * of_sources > of_sources + own * (1 + regions));
+  const auto own = static_cast<std::int64_t>(model::size_bytes(value.type().dtype)),
+             regions = std::ssize(readers.regions);
+  return cost > kCheapChain ||
+         (sources.size() > 1 && regions * of_sources > of_sources + own * (1 + regions));
 }
 
 void Partition::collect_readers(const Node &value, Readers &readers) const {

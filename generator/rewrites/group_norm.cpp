@@ -27,11 +27,12 @@ bool is_image_of_convolution(const GraphFacts &facts, const std::string &value) 
 }
 
 /// Returns true for a mean or variance of `grouped` over all dimensions of a group.
-bool is_of_groups(const model::Node &statistic, const char *op, const std::string &grouped, std::size_t rank) {
+bool is_of_groups(const model::Node &statistic, const char *op, const std::string &grouped,
+                  std::size_t rank) {
   model::Shape dims(rank - 2);
   std::iota(dims.begin(), dims.end(), 2);
-  return statistic.op == op && statistic.inputs[0] == grouped && ops::reduced_dims(statistic, rank) == dims &&
-         ops::flag_attribute(statistic, "keepdim");
+  return statistic.op == op && statistic.inputs[0] == grouped &&
+         ops::reduced_dims(statistic, rank) == dims && ops::flag_attribute(statistic, "keepdim");
 }
 
 } // namespace
@@ -47,20 +48,23 @@ std::optional<Replacement> recognise_group_norm(const GraphFacts &facts, const m
     const model::Node &grouped = facts.node(centred.inputs[0]);
     const std::size_t rank = grouped.type().shape.size();
     const auto above = with_constant(facts, facts.node(factor.inputs[0]));
-    if (grouped.op != op::reshape || rank < 3 || node.type().shape != grouped.type().shape || !above ||
-        facts.node(factor.inputs[0]).op != op::add)
+    if (grouped.op != op::reshape || rank < 3 || node.type().shape != grouped.type().shape ||
+        !above || facts.node(factor.inputs[0]).op != op::add)
       continue;
     const model::Node &variance = facts.node(above->other);
     const std::string &x = grouped.inputs[0];
     const model::Shape &image = facts.type(x).shape, &shape = grouped.type().shape;
-    if (!is_image_of_convolution(facts, x) || shape[0] != image[0] || shape[1] == 0 || image[1] % shape[1] != 0 ||
+    if (!is_image_of_convolution(facts, x) || shape[0] != image[0] || shape[1] == 0 ||
+        image[1] % shape[1] != 0 ||
         !is_of_groups(facts.node(centred.inputs[1]), op::mean, grouped.name, rank) ||
-        !is_of_groups(variance, op::var, grouped.name, rank) || ops::number_attribute(variance, "correction", 1) != 0)
+        !is_of_groups(variance, op::var, grouped.name, rank) ||
+        ops::number_attribute(variance, "correction", 1) != 0)
       continue;
     ReplacementBuilder builder(facts, node);
-    return builder.finish(builder.node(op::group_norm, {x},
-                                       {{"groups", shape[1]}, {"eps", above->number}, {"absent", std::string("weight,bias")}},
-                                       {node.type().dtype, image, {}}));
+    return builder.finish(builder.node(
+        op::group_norm, {x},
+        {{"groups", shape[1]}, {"eps", above->number}, {"absent", std::string("weight,bias")}},
+        {node.type().dtype, image, {}}));
   }
   return std::nullopt;
 }

@@ -123,6 +123,15 @@ private:
            model::size_bytes(node.type().dtype) == 2;
   }
 
+  /// Microseconds of a node by its bytes and operations.
+  double rough_us(const ops::GraphIndex &index, const Node &node) const {
+    const arch::NodeRates &rates = facts_.rates.node;
+    const ops::Cost cost = ops::cost_of(index, node);
+    return 1e6 *
+           (std::max(cost.bytes / rates.bytes_per_second, cost.flops / rates.flops_per_second) +
+            rates.launch_seconds);
+  }
+
   bool has_channels_last_family() const {
     return std::ranges::any_of(guess_.graph.nodes, [&](const Node &node) {
       return planning::is_channels_last(node, guess_.choices.anchors);
@@ -165,11 +174,16 @@ private:
       }
       if (const elements::Family *other = guessed_family(index, node, accurate))
         exact_.choices.anchors[node.name].family = other->name;
-      // In a network the library gets the nodes that it multiplies on tensor cores; it was never faster elsewhere.
-      const bool ours = network() && family && !family->library_estimate &&
-                        (node.op != op::conv || family->ordinary_cores);
+      // In a network the library gets the nodes that it multiplies on tensor cores; it was never faster elsewhere. What
+      // takes less time than a call of the library is never its own.
+      const double us = family ? family->estimate(index, node, facts_) : rough_us(index, node);
+      const bool is_short = us < facts_.rates.library.call_us;
+      const bool ours = is_short || (network() && family && !family->library_estimate &&
+                                     (node.op != op::conv || family->ordinary_cores));
       for (PlanStart *start : {&library_, &channels_last_})
-        start->choices.anchors[node.name].family = ours ? family->name : elements::kLibraryFamily;
+        start->choices.anchors[node.name].family = !ours    ? elements::kLibraryFamily
+                                                   : family ? family->name
+                                                            : "";
       channels_last_.choices.anchors[node.name].channels_last = node.op == op::conv && !ours;
     }
   }
@@ -207,8 +221,9 @@ private:
       if (folds)
         changed->name = "folded"; // the library's start has the rule's name
       // Attention of halves has a kernel of its own, which is the first guess.
-      const bool start = (rule.name == kPlanOfItsOwn && !multiplies_halves()) || rule.name == kNarrow ||
-                         rule.name == kGated || folds || (rule.name == kPhases && !short_sums_) ||
+      const bool start = (rule.name == kPlanOfItsOwn && !multiplies_halves()) ||
+                         rule.name == kNarrow || rule.name == kGated || folds ||
+                         (rule.name == kPhases && !short_sums_) ||
                          (rule.name == kPointwise && multiplies_halves());
       add(std::move(*changed), !start);
     }

@@ -48,8 +48,8 @@ std::set<std::string> computed_in_order(const ops::GraphIndex &graph,
 
 /// True for a node whose neighbors along any dimension are mostly neighbors in its operand, along the same dimension.
 bool keeps_neighbors(const model::Node &node) {
-  return node.op == op::pad || node.op == op::slice || node.op == op::flip || node.op == op::index_select ||
-         node.op == op::upsample_nearest || node.op == op::cat;
+  return node.op == op::pad || node.op == op::slice || node.op == op::flip ||
+         node.op == op::index_select || node.op == op::upsample_nearest || node.op == op::cat;
 }
 
 /// Returns the distances in memory between neighbors of a view of a region input, of what a region computes in an
@@ -74,10 +74,10 @@ std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
   if (std::ranges::find(region.inputs, root) == region.inputs.end() && keeps_neighbors(own)) {
     const std::vector<std::string> &operands = own.inputs;
     const auto strides = strides_of_view(graph, region, writer, in_order, operands[0]);
-    const bool are_alike = own.op != op::cat ||
-                           std::ranges::all_of(operands, [&](const std::string &operand) {
-                             return strides_of_view(graph, region, writer, in_order, operand) == strides;
-                           });
+    const bool are_alike =
+        own.op != op::cat || std::ranges::all_of(operands, [&](const std::string &operand) {
+          return strides_of_view(graph, region, writer, in_order, operand) == strides;
+        });
     return are_alike ? strides : std::nullopt;
   }
   if (std::ranges::find(region.inputs, root) == region.inputs.end()) {
