@@ -4,6 +4,7 @@
 #include "generator/planning/region_kind.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace warpwright::search {
@@ -29,9 +30,11 @@ AnchorTimes anchor_times(const TorchVariant &variant) {
     std::string anchor = own.anchor;
     std::set<std::string> group;
     for (const std::string &name : own.nodes)
-      if (!anchor.empty() && planning::is_anchor(graph.node(name)) && holds(variant.proposal.graph, name))
+      if (!anchor.empty() && planning::is_anchor(graph.node(name)) &&
+          holds(variant.proposal.graph, name))
         group.insert(name);
-    for (const std::string &input : own.inputs) // of a pointwise region: the last anchor that it reads from
+    for (const std::string &input :
+         own.inputs) // of a pointwise region: the last anchor that it reads from
       if (const auto from = anchor_of.find(input);
           own.anchor.empty() && from != anchor_of.end() &&
           (anchor.empty() || graph.position(from->second) > graph.position(anchor)))
@@ -46,6 +49,23 @@ AnchorTimes anchor_times(const TorchVariant &variant) {
   return times;
 }
 
+/// True for equal graphs, where a number that is not a number equals itself.
+bool are_equal(const model::Graph &one, const model::Graph &other) {
+  const auto is_nan = [](const model::Attribute &value) {
+    const auto *number = std::get_if<double>(&value);
+    return number && std::isnan(*number);
+  };
+  const auto are_alike = [&](const auto &a, const auto &b) {
+    return a.first == b.first && (a.second == b.second || (is_nan(a.second) && is_nan(b.second)));
+  };
+  const auto are_same = [&](const model::Node &a, const model::Node &b) {
+    return a.name == b.name && a.op == b.op && a.inputs == b.inputs && a.types == b.types &&
+           std::ranges::equal(a.attributes, b.attributes, are_alike);
+  };
+  return one.outputs == other.outputs && one.updates == other.updates &&
+         std::ranges::equal(one.nodes, other.nodes, are_same);
+}
+
 /// True if both plans compute the same graph in the same memory order, with choices of the same arithmetic.
 bool are_comparable(const TorchVariant &one, const TorchVariant &other) {
   const auto turned = [](const TorchVariant &variant) {
@@ -55,7 +75,7 @@ bool are_comparable(const TorchVariant &one, const TorchVariant &other) {
         anchors.insert(region.planned.region.anchor);
     return anchors;
   };
-  return one.proposal.graph == other.proposal.graph && turned(one) == turned(other) &&
+  return are_equal(one.proposal.graph, other.proposal.graph) && turned(one) == turned(other) &&
          one.proposal.built.applied.fast_math == other.proposal.built.applied.fast_math;
 }
 
@@ -63,7 +83,8 @@ bool are_comparable(const TorchVariant &one, const TorchVariant &other) {
 std::vector<std::set<std::string>> united(std::vector<std::set<std::string>> groups) {
   for (std::size_t i = 0; i < groups.size(); ++i)
     for (std::size_t j = i + 1; j < groups.size(); ++j)
-      if (std::ranges::any_of(groups[j], [&](const std::string &one) { return groups[i].contains(one); })) {
+      if (std::ranges::any_of(groups[j],
+                              [&](const std::string &one) { return groups[i].contains(one); })) {
         groups[i].merge(groups[j]);
         groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
         j = i; // the larger group may meet those in between
@@ -74,15 +95,17 @@ std::vector<std::set<std::string>> united(std::vector<std::set<std::string>> gro
 /// True if two plans differ at most in the configurations of their regions.
 bool have_same_regions(const TorchVariant &one, const TorchVariant &other) {
   const auto are_same = [](const planning::BuiltRegion &a, const planning::BuiltRegion &b) {
-    return a.planned.region.nodes == b.planned.region.nodes && a.planned.choice == b.planned.choice &&
-           a.is_written == b.is_written;
+    return a.planned.region.nodes == b.planned.region.nodes &&
+           a.planned.choice == b.planned.choice && a.is_written == b.is_written;
   };
   return std::ranges::equal(one.proposal.built.regions, other.proposal.built.regions, are_same) &&
          are_comparable(one, other);
 }
 
 void take(GraphState &state, const planning::BuiltPlan &from, const std::string &anchor) {
-  const auto is_of_anchor = [&](const planning::BuiltRegion &region) { return region.planned.region.anchor == anchor; };
+  const auto is_of_anchor = [&](const planning::BuiltRegion &region) {
+    return region.planned.region.anchor == anchor;
+  };
   const auto region = std::ranges::find_if(from.regions, is_of_anchor);
   if (region == from.regions.end())
     return; // it is computed in the region of another anchor of the group
@@ -120,7 +143,8 @@ std::optional<GraphState> fastest_choices(const TorchVariant &best,
   std::vector<std::pair<const TorchVariant *, AnchorTimes>> measured;
   std::vector<std::set<std::string>> groups;
   for (const TorchVariant &variant : tried)
-    if (variant.verdict.outcome == model::Outcome::Verified && !region_seconds(variant).empty() && are_comparable(best, variant)) {
+    if (variant.verdict.outcome == model::Outcome::Verified && !region_seconds(variant).empty() &&
+        are_comparable(best, variant)) {
       const AnchorTimes &times = measured.emplace_back(&variant, anchor_times(variant)).second;
       groups.insert(groups.end(), times.groups.begin(), times.groups.end());
     }
@@ -171,7 +195,8 @@ std::optional<GraphState> fastest_configurations(const TorchVariant &best,
     whole += seconds;
   for (const TorchVariant &variant : tried) {
     const std::map<std::string, double> seconds = region_seconds(variant);
-    if (variant.verdict.outcome != model::Outcome::Verified || seconds.empty() || !have_same_regions(best, variant))
+    if (variant.verdict.outcome != model::Outcome::Verified || seconds.empty() ||
+        !have_same_regions(best, variant))
       continue;
     for (const auto &[kind, places] : alike) {
       double sum = 0;

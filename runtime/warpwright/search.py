@@ -420,6 +420,9 @@ def watch(command, end, progress):
             process.send_signal(signal.SIGINT)
             process.wait()
             progress.show("warpwright: stopped; what was found is kept", end=True)
+            return
+    if process.returncode < 0:
+        raise core.CoreError(f"{command[0]} was ended by signal {-process.returncode}; what was found before is kept")
 
 
 def optimize(model, example_inputs=(), *, kwargs=None, mode=None, dynamic=None, train=False, budget="10min", apply=True, runner=None):

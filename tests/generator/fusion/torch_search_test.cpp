@@ -11,6 +11,7 @@
 #include <atomic>
 #include <barrier>
 #include <doctest/doctest.h>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -63,6 +64,26 @@ TorchSearchEvents measured(const std::function<double(const model::Plan &)> &spe
     verdict.outcome = model::Outcome::Verified;
     verdict.speedup = model::Speedup{};
     verdict.speedup->ratio = speed(plan);
+    return verdict;
+  };
+  return events;
+}
+
+/// Verified, each launch as long as its name and sizes say.
+TorchSearchEvents timed_by_steps() {
+  TorchSearchEvents events;
+  events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) {
+    model::Verdict verdict;
+    verdict.outcome = model::Outcome::Verified;
+    verdict.speedup = model::Speedup{};
+    double sum = 0;
+    for (const model::Step &step : plan.steps) {
+      const auto &launch = std::get<model::LaunchStep>(step);
+      const std::string text = launch.kernel + launch.grid[0].text() + "," + launch.block[0].text() + "," + launch.block[1].text();
+      verdict.step_ns.push_back(100.0 + static_cast<double>(std::hash<std::string>()(text) % 1000));
+      sum += verdict.step_ns.back();
+    }
+    verdict.speedup->ratio = 1e6 / sum;
     return verdict;
   };
   return events;
@@ -133,21 +154,7 @@ TEST_CASE("Regions try their configurations at the same time, and each keeps the
       g.graph({g.op("layer_norm", {columns}, {{"dims", Shape{1}}, {"eps", 1e-5}, {"absent", std::string("weight,bias")}})});
   const model::Task task = task_of(graph);
   DescentPolicy policy(task, graph, h200());
-  TorchSearchEvents events;
-  events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) {
-    model::Verdict verdict;
-    verdict.outcome = model::Outcome::Verified;
-    verdict.speedup = model::Speedup{};
-    double sum = 0;
-    for (const model::Step &step : plan.steps) {
-      const auto &launch = std::get<model::LaunchStep>(step);
-      const std::string text = launch.kernel + launch.grid[0].text() + "," + launch.block[0].text() + "," + launch.block[1].text();
-      verdict.step_ns.push_back(100.0 + static_cast<double>(std::hash<std::string>()(text) % 1000));
-      sum += verdict.step_ns.back();
-    }
-    verdict.speedup->ratio = 1e6 / sum;
-    return verdict;
-  };
+  const TorchSearchEvents events = timed_by_steps();
   const auto tried = search_torch(task, policy, {12, std::chrono::hours(1)}, events, {});
   const TorchVariant *best = best_torch_variant(tried);
   REQUIRE(best);
@@ -161,6 +168,18 @@ TEST_CASE("Regions try their configurations at the same time, and each keeps the
         CHECK(fastest.at(region) <= seconds);
   }
   CHECK(first.size() > 4); // of a dozen plans, which single changes would have shared among three regions
+}
+
+TEST_CASE("A graph with a constant that is no number is equal to itself") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {64, 96});
+  const std::string held = g.op("where", {g.op("gt", {x, g.constant(9)}), g.constant(std::numeric_limits<double>::quiet_NaN()), x});
+  const model::Graph graph = g.graph({g.op("softmax", {held}, {{"dim", std::int64_t{1}}}), g.op("sum", {held}, {{"dims", Shape{0}}})});
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, h200());
+  const auto tried = search_torch(task, policy, {6, std::chrono::hours(1)}, timed_by_steps(), {});
+  CHECK(tried.size() == 6);
+  REQUIRE(best_torch_variant(tried));
 }
 
 TEST_CASE("Where TF32 is refused, only FP32-accurate plans follow") {
