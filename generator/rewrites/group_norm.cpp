@@ -1,6 +1,7 @@
-// A group norm behind a convolution that is written as its formula, as torch.compile passes it on: the group_norm of a
-// plan, which channels-last plans compute from (N, spatial..., C) (planning/channels_last_norms.cpp). As a formula over
-// (N, groups, channels of a group, space) it would be read across channels-last memory.
+// A group norm behind a convolution that is written as its formula, as torch.compile passes it on:
+// the group_norm of a plan, which channels-last plans compute from (N, spatial..., C)
+// (planning/channels_last_norms.cpp). As a formula over (N, groups, channels of a group, space) it
+// would be read across channels-last memory.
 #include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"

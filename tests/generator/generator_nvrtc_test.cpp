@@ -84,11 +84,11 @@ TEST_CASE("every plan of up to two legal moves compiles") {
   const auto deadline = std::chrono::steady_clock::now() + kBudget;
   std::set<std::string> compiled;
   int late = 0;
-  const auto check = [&](const Example &example, const State &state) {
+  const auto check = [&](const Example &example, const State &state, bool is_always) {
     auto plan = render_plan(state, example.task);
     REQUIRE_MESSAGE(plan, moves_text(state), ": ", (plan ? "" : describe(plan.error())));
     CHECK_MESSAGE(is_balanced(state.file.text), moves_text(state));
-    if (std::chrono::steady_clock::now() > deadline) {
+    if (!is_always && std::chrono::steady_clock::now() > deadline) {
       ++late;
       return;
     }
@@ -99,11 +99,10 @@ TEST_CASE("every plan of up to two legal moves compiles") {
   };
   const auto examples = all_examples();
   for (const Example &example : examples)
-    for_each_state(example, false, [&](const State &state) { check(example, state); });
-  CHECK(late == 0);
+    for_each_state(example, false, [&](const State &state) { check(example, state, true); });
   CHECK(compiled.size() > 60);
   for (const Example &example : examples)
-    for_each_state(example, true, [&](const State &state) { check(example, state); });
+    for_each_state(example, true, [&](const State &state) { check(example, state, false); });
   std::cout << compiled.size() << " sources compiled, " << late
             << " left out when the time was up\n";
 }
