@@ -308,7 +308,7 @@ Json optimized(const TemporaryFolder &folder, const std::string &file, const std
                                    policy};
   command.insert(command.end(), more.begin(), more.end());
   const auto run =
-      run_captured(command, "", std::chrono::seconds(280), {.environment = environment});
+      run_captured(command, "", std::chrono::seconds(560), {.environment = environment});
   REQUIRE(run);
   REQUIRE_MESSAGE(run->status.code == 0, run->output);
   return Json::parse(run->output).at("kernels").at(0);
