@@ -1,4 +1,5 @@
-# The task suite: what is read and drawn; and, in parts, that every task of it works.
+# The task suite: what is read and drawn; and that every task of it works. Of the modules, `make test` runs one
+# third; `ctest -L long` runs all.
 warpwright_test(trainer_tasks_tests
   SOURCES captured_tasks_test.cpp tasks_test.cpp
   LINKS warpwright_tasks)
@@ -12,8 +13,11 @@ add_test(NAME trainer_suite_kernels COMMAND trainer_suite_runs "--test-case=ever
 set_tests_properties(trainer_suite_kernels PROPERTIES TIMEOUT 300 SKIP_REGULAR_EXPRESSION "all cases skipped")
 foreach(part 0 1 2)
   add_test(NAME trainer_suite_modules_${part} COMMAND trainer_suite_runs "--test-case=*every module*")
-  set_tests_properties(trainer_suite_modules_${part} PROPERTIES TIMEOUT 300
+  set_tests_properties(trainer_suite_modules_${part} PROPERTIES TIMEOUT 600
     SKIP_REGULAR_EXPRESSION "all cases skipped" ENVIRONMENT "WARPWRIGHT_SUITE_PART=${part}/3")
+  if(part GREATER 0)
+    set_property(TEST trainer_suite_modules_${part} PROPERTY LABELS long)
+  endif()
   if(WARPWRIGHT_TORCH_PYTHON)
     set_property(TEST trainer_suite_modules_${part} APPEND PROPERTY ENVIRONMENT "WARPWRIGHT_PYTHON=${WARPWRIGHT_TORCH_PYTHON}")
   endif()
