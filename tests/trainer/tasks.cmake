@@ -1,5 +1,5 @@
-# The task suite: what is read and drawn; and that every task of it works. Of the modules, `make test` runs one
-# third; `ctest -L long` runs all.
+# The task suite: what is read and drawn, and that every task of it works. Of the modules,
+# `make test` runs a third, and `ctest -L long` the others.
 warpwright_test(trainer_tasks_tests
   SOURCES captured_tasks_test.cpp tasks_test.cpp
   LINKS warpwright_tasks)
