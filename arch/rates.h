@@ -4,6 +4,8 @@
 // microsecond, for the whole GPU unless a comment says otherwise.
 #pragma once
 
+#include <algorithm>
+
 namespace warpwright::arch {
 
 struct MatmulRates {
@@ -94,6 +96,10 @@ struct WindowRates {
 /// Rough rates of any node, which rank a plan's changes by the time that they can save.
 struct NodeRates {
   double bytes_per_second = 3e12, flops_per_second = 40e12, launch_seconds = 2e-6;
+
+  double seconds(double bytes, double flops) const {
+    return std::max(bytes / bytes_per_second, flops / flops_per_second) + launch_seconds;
+  }
 };
 
 struct Rates {

@@ -3,6 +3,7 @@
 // between flags and numbers, and accept an integer for a list of one or the reverse.
 #pragma once
 
+#include "generator/ops/names.h"
 #include "support/model/graph.h"
 
 #include <cstdlib>
@@ -108,6 +109,16 @@ inline model::Shape reduced_dims(const model::Node &node, std::size_t rank) {
 inline bool is_absent(const model::Node &node, const std::string &operand) {
   const std::string absent = "," + text_attribute(node, "absent") + ",";
   return absent.find("," + operand + ",") != std::string::npos;
+}
+
+/// Returns true for a permute that swaps the last two dimensions and keeps all others.
+inline bool swaps_last_two(const model::Node &node) {
+  const model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  for (std::int64_t i = 0; i + 2 < rank; ++i)
+    if (dims[static_cast<std::size_t>(i)] != i)
+      return false;
+  return node.op == op::permute && rank >= 2 && dims.back() == rank - 2;
 }
 
 } // namespace warpwright::ops

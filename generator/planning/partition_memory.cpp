@@ -114,10 +114,8 @@ bool Partition::is_read_around(const Node &value) const {
 }
 
 bool Partition::is_read_across(const Node &value) const {
-  constexpr std::int64_t kWorthLaunch =
-      1 << 20; ///< bytes; for fewer, reads across cost less than a launch
-  constexpr std::int64_t kShortRow =
-      64; ///< a few threads share such a row, and their neighbors read what lies beside
+  constexpr std::int64_t kWorthLaunch = 1 << 20; ///< bytes; for fewer, reads across cost less than a launch
+  constexpr std::int64_t kShortRow = 64; ///< a few threads share such a row, and their neighbors read what lies beside
   const Shape &shape = value.type().shape;
   const std::int64_t elements = model::elements_of(shape);
   // A reshape of such a view reads what the view has stored.
@@ -137,16 +135,18 @@ bool Partition::is_read_across(const Node &value) const {
   if (view.strides[last] == 1 || shape[last] < kShortRow || closest == shape.size() ||
       shape[closest] < kShortRow)
     return false;
-  // A product's result and a norm's lie in rows, and each of their elements is computed from the view's at its place; so is
-  // a part of a concatenation. Other pointwise regions read a view of their own size by tiles.
+  // A product's result and a norm's lie in rows, and each of their elements is computed from the
+  // view's at its place. So is a part of a concatenation. Other pointwise regions read a view of
+  // their own size by tiles.
+  const auto passes_on = [&](const Node &read, const Node &reader) {
+    return reader.op == op::reshape ||
+           (ops::is_pointwise(reader) && !in_memory(reader.name) && reader.type().shape == read.type().shape);
+  };
   const std::function<bool(const Node &)> reads_by_rows = [&](const Node &read) {
     return std::ranges::any_of(users(read.name), [&](const Node *reader) {
       const auto owner = owner_.find(reader->name);
       if (owner == owner_.end())
-        return reader->op == op::cat || ((reader->op == op::reshape ||
-                                          (ops::is_pointwise(*reader) && !in_memory(reader->name) &&
-                                           reader->type().shape == read.type().shape)) &&
-                                         reads_by_rows(*reader));
+        return reader->op == op::cat || (passes_on(read, *reader) && reads_by_rows(*reader));
       if (reader->type().shape != read.type().shape || strides_.contains(reader->name))
         return false;
       const PlannedRegion &planned = drafts_[owner->second].planned;
@@ -161,18 +161,11 @@ bool Partition::is_read_across(const Node &value) const {
 
 const Node *Partition::turned_for_halves(const Node &value) const {
   constexpr std::int64_t kAlignment = 16; ///< bytes, of the rows that tensor maps read
-  if (value.op != op::permute || model::size_bytes(value.type().dtype) != 2 ||
+  if (!ops::swaps_last_two(value) || model::size_bytes(value.type().dtype) != 2 ||
       graph_.is_result(value.name))
     return nullptr;
-  const Shape dims = ops::list_attribute(value, "dims").value_or(Shape{});
-  const auto rank = static_cast<std::int64_t>(dims.size());
-  for (std::int64_t d = 0; d < rank; ++d)
-    if (dims[static_cast<std::size_t>(d)] != (d + 2 == rank   ? rank - 1
-                                              : d + 1 == rank ? rank - 2
-                                                              : d))
-      return nullptr;
   const Node *source = &node(value.inputs[0]);
-  if (rank < 2 || source->type().shape.back() * 2 % kAlignment != 0)
+  if (source->type().shape.back() * 2 % kAlignment != 0)
     return nullptr;
   while (source->op == op::reshape)
     source = &node(source->inputs[0]);

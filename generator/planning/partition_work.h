@@ -72,8 +72,8 @@ private:
   /// Returns true for a large view whose neighbors in rows are far apart in memory, and which a kernel reads row by row:
   /// a transposing copy and a read of it take less time.
   bool is_read_across(const model::Node &value) const;
-  /// Returns the computed value of which `value` is a transpose that only products of halves read: they take either order
-  /// of memory, so that the value itself is stored. Null: it is no such transpose.
+  /// Returns the computed value of which `value` is a transpose that only products of halves read:
+  /// they take either order of memory, so that the value itself is stored. Null: it is none.
   const model::Node *turned_for_halves(const model::Node &value) const;
 
   /// Returns true for views that an attention need not read: heads that are repeated.

@@ -15,17 +15,6 @@
 namespace warpwright::rewrites {
 namespace {
 
-bool swaps_last_two(const model::Node &node) {
-  const auto dims = ops::list_attribute(node, "dims");
-  if (node.op != op::permute || !dims || dims->size() < 2)
-    return false;
-  const auto rank = static_cast<std::int64_t>(dims->size());
-  for (std::int64_t i = 0; i < rank - 2; ++i)
-    if ((*dims)[static_cast<std::size_t>(i)] != i)
-      return false;
-  return dims->back() == rank - 2;
-}
-
 model::Shape swapped(std::size_t rank) {
   model::Shape dims;
   for (std::size_t i = 0; i < rank; ++i)
@@ -211,7 +200,7 @@ std::optional<Replacement> recognise_attention(const GraphFacts &facts, const mo
   std::string k = scores->product->inputs[1];
   bool is_transposed = true;
   const auto turn = [&] {
-    if (is_transposed && swaps_last_two(facts.node(k))) {
+    if (is_transposed && ops::swaps_last_two(facts.node(k))) {
       k = facts.node(k).inputs[0];
       is_transposed = false;
     }

@@ -6,15 +6,6 @@
 namespace warpwright::rewrites {
 namespace {
 
-bool swaps_last_two(const model::Node &node) {
-  const model::Shape dims = ops::list_attribute(node, "dims").value_or(model::Shape{});
-  const auto rank = static_cast<std::int64_t>(dims.size());
-  for (std::int64_t i = 0; i + 2 < rank; ++i)
-    if (dims[static_cast<std::size_t>(i)] != i)
-      return false;
-  return rank >= 2 && dims[dims.size() - 1] == rank - 2;
-}
-
 /// Returns the diagonal of a value that is zero elsewhere.
 std::optional<std::string> diagonal_of(const GraphFacts &facts, const std::string &value) {
   const model::Node &node = facts.node(value);
@@ -27,7 +18,7 @@ std::optional<std::string> diagonal_of(const GraphFacts &facts, const std::strin
     };
     return last("dim1", -2) && last("dim2", -1) ? std::optional(node.inputs[0]) : std::nullopt;
   }
-  if (node.op == op::permute && swaps_last_two(node))
+  if (ops::swaps_last_two(node))
     return diagonal_of(facts, node.inputs[0]);
   return std::nullopt;
 }

@@ -33,8 +33,7 @@ AnchorTimes anchor_times(const TorchVariant &variant) {
       if (!anchor.empty() && planning::is_anchor(graph.node(name)) &&
           holds(variant.proposal.graph, name))
         group.insert(name);
-    for (const std::string &input :
-         own.inputs) // of a pointwise region: the last anchor that it reads from
+    for (const std::string &input : own.inputs) // of a pointwise region: the last anchor that it reads from
       if (const auto from = anchor_of.find(input);
           own.anchor.empty() && from != anchor_of.end() &&
           (anchor.empty() || graph.position(from->second) > graph.position(anchor)))

@@ -123,15 +123,6 @@ private:
            model::size_bytes(node.type().dtype) == 2;
   }
 
-  /// Microseconds of a node by its bytes and operations.
-  double rough_us(const ops::GraphIndex &index, const Node &node) const {
-    const arch::NodeRates &rates = facts_.rates.node;
-    const ops::Cost cost = ops::cost_of(index, node);
-    return 1e6 *
-           (std::max(cost.bytes / rates.bytes_per_second, cost.flops / rates.flops_per_second) +
-            rates.launch_seconds);
-  }
-
   bool has_channels_last_family() const {
     return std::ranges::any_of(guess_.graph.nodes, [&](const Node &node) {
       return planning::is_channels_last(node, guess_.choices.anchors);
@@ -176,7 +167,9 @@ private:
         exact_.choices.anchors[node.name].family = other->name;
       // In a network the library gets the nodes that it multiplies on tensor cores; it was never faster elsewhere. What
       // takes less time than a call of the library is never its own.
-      const double us = family ? family->estimate(index, node, facts_) : rough_us(index, node);
+      const ops::Cost cost = ops::cost_of(index, node);
+      const double us = family ? family->estimate(index, node, facts_)
+                               : 1e6 * facts_.rates.node.seconds(cost.bytes, cost.flops);
       const bool is_short = us < facts_.rates.library.call_us;
       const bool ours = is_short || (network() && family && !family->library_estimate &&
                                      (node.op != op::conv || family->ordinary_cores));

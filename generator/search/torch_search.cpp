@@ -39,8 +39,7 @@ double estimated_seconds(const ops::GraphIndex &graph, const planning::PlannedRe
       bytes += ops::bytes_of(graph.node(value).type());
   if (!planned.region.anchor.empty())
     flops = ops::cost_of(graph, graph.node(planned.region.anchor)).flops;
-  return std::max(bytes / rates.bytes_per_second, flops / rates.flops_per_second) +
-         rates.launch_seconds;
+  return rates.seconds(bytes, flops);
 }
 
 struct DescentPolicy::State {

@@ -110,7 +110,8 @@ def look(gm, mode):
 
 
 def wanted_regions(found, force):
-    """(the regions to replace in calls, those while a CUDA graph is captured): all with `force` (tests), else those confirmed for the graph."""
+    """(the regions to replace in calls, those while a CUDA graph is captured): all with `force` (tests), else those
+    confirmed for the graph."""
     if force:
         return found["regions"], found["regions"]
     binding = found["binding"] or {"regions": ()}
@@ -140,9 +141,11 @@ def served(gm, regions, function, plain):
 
 
 def by_capture(called, captured, ready=False):
-    """A graph's function in calls, and another while a CUDA graph is captured, whose kernels will not wait for the host.
+    """A graph's function in calls, and another while a CUDA graph is captured, whose kernels will not wait for the
+    host.
 
-    @param ready whether both have run: a function's first run may do what a capture forbids, so the first call runs `captured`"""
+    @param ready whether both have run: a function's first run may do what a capture forbids, so the first call runs
+        `captured`"""
 
     def call(values):
         nonlocal ready

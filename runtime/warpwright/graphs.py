@@ -109,7 +109,6 @@ def results_json(node, picks):
 
 UNSIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
 CONSTRUCTORS = {"prims.iota", "aten.full"}
-VIEWS = {"aten.view", "aten.reshape", "aten.unsqueeze", "aten.squeeze", "aten.expand", "aten.permute", "aten.slice", "aten.select"}
 COMPARISONS = {"aten.eq", "aten.ne", "aten.lt", "aten.le", "aten.gt", "aten.ge"}
 
 
@@ -117,17 +116,24 @@ def packet_name(node):
     return operator_name(node.target).rsplit(".", 1)[0]
 
 
-def derived(node, names):
-    """(the node and what operators of these names make of it, the other nodes that read those)"""
-    made, others, left = [], set(), [node]
+def is_view(node):
+    """Whether the result is one tensor in an argument's memory, with its dtype."""
+    return shares_memory(node) and node.target is not torch.ops.aten.view.dtype and isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def derived(node, is_derivation):
+    """(the node and what is derived from it, the other nodes that read those)
+
+    @param is_derivation (reader) -> whether its result is derived"""
+    made, others, left = {}, set(), [node]
     while left:
-        made.append(left.pop())
-        for user in made[-1].users:
-            if packet_name(user) in names:
+        made[left[-1]] = None
+        for user in left.pop().users:
+            if is_derivation(user):
                 left.append(user)
             else:
                 others.add(user)
-    return list(dict.fromkeys(made)), others
+    return list(made), others
 
 
 def converted(node, made, to, **keywords):
@@ -138,16 +144,18 @@ def converted(node, made, to, **keywords):
 
 
 def simplify_constructors(gm):
-    """Changes tensors that the graph itself makes, in place, so that regions may contain them. No values change.
+    """Changes tensors that the graph itself makes, in place, so that regions may contain them. No
+    values change.
 
-    Unsigned counts that are only compared, as PyTorch writes torch.eye, become signed and wider: most operators compute with unsigned
-    ones only in Inductor's code. What is made on the CPU only to be copied to a device, as by torch.arange(n).to(x), is made there."""
+    Unsigned counts that are only compared, as PyTorch writes torch.eye, become signed and wider:
+    most operators compute with unsigned ones only in Inductor's code. What is made on the CPU only
+    to be copied to a device, as by torch.arange(n).to(x), is made there."""
     for node in [one for one in gm.graph.nodes if packet_name(one) in CONSTRUCTORS]:
-        made, readers = derived(node, VIEWS)
+        made, readers = derived(node, is_view)
         wider = UNSIGNED.get(node.kwargs.get("dtype"))
         if wider and all(packet_name(one) in COMPARISONS for one in readers):
             converted(node, made, wider, dtype=wider)
-        made, readers = derived(node, VIEWS | {"prims.convert_element_type"})
+        made, readers = derived(node, lambda one: is_view(one) or packet_name(one) == "prims.convert_element_type")
         devices = {torch.device(one.args[1]) if packet_name(one) == "prims.device_put" else None for one in readers}
         if len(devices) == 1 and None not in devices:
             (device,) = devices
@@ -206,18 +214,23 @@ def writes(node):
     return any(one.alias_info and one.alias_info.is_write for one in schema.arguments)
 
 
+def shares_memory(node):
+    """Whether results lie in an argument's memory, and nothing is written."""
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and any(one.alias_info for one in schema.returns) and not writes(node)
+
+
 def node_json(node, picks):
     results = results_json(node, picks)
     if not any(results):  # the result is no tensor, so no region may read it
         results = [{"name": node.name, "dtype": "", "shape": [None], "strides": [None], "device": ""}]
     if node.op != "call_function":
         return {"op": "", "results": results}
-    name, schema, arguments = operator_name(node.target), getattr(node.target, "_schema", None), node.args
+    name, arguments = operator_name(node.target), node.args
     if name == "aten.cudnn_grid_sampler.default":  # regions are traced on the CPU, which lacks it
         name, arguments = "aten.grid_sampler_2d.default", (*arguments, 0, 0, True)  # bilinear, zeros, align_corners
-    aliases = [one.alias_info for one in schema.returns if one.alias_info] if schema else []
     return {"op": name or "other", "args": argument_json(arguments), "kwargs": {key: argument_json(one) for key, one in node.kwargs.items()},
-            "results": results, "tags": [tag.name for tag in getattr(node.target, "tags", ())], "view": bool(aliases) and not writes(node), "writes": writes(node)}
+            "results": results, "tags": [tag.name for tag in getattr(node.target, "tags", ())], "view": shares_memory(node), "writes": writes(node)}
 
 
 def function_of(name):

@@ -69,7 +69,8 @@ def ascending_dimension(value):
 
 class Profiled(torch.fx.Interpreter):
     """Runs a graph's operators one by one, without the copies into its inputs, and takes profiles of `names` into
-    `found`. What cannot run so, such as an operator that writes, and what reads its result, is left out; `why` is the first reason."""
+    `found`. What cannot run so, such as an operator that writes, and what reads its result, is left out; `why` is the
+    first reason."""
 
     def __init__(self, gm, names, found):
         super().__init__(gm)

@@ -27,8 +27,7 @@ class Online(search.FirstCall):
         self.waits, self.seconds = ours["search"] == "now", search.seconds_of(ours["budget"])
 
     def usual(self, graph):
-        called, captured = dynamo.wanted_regions(graph.found, False)
-        return dynamo.compiled_with(graph.gm, called, captured, graph.ordered, graph.compiled) if called or captured else graph.compile()
+        return dynamo.compiled_with(graph.gm, *dynamo.wanted_regions(graph.found, False), graph.ordered, graph.compiled)
 
     def choose(self, graph, usual, values):
         function = usual

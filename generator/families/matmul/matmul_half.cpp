@@ -23,8 +23,9 @@ constexpr const char *kDevice = "\n"
 #include "generator/device/half_product.cuh.inc"
     ;
 
-/// Most cost of an epilogue, in units of ops::recompute_cost(), whose text stands once for each piece of a tile. On an H200
-/// such text is up to 7% faster for a bias, and up to 5% slower for a gelu, which takes NVRTC twice as long.
+/// Most cost of an epilogue, in units of ops::recompute_cost(), whose text stands once for each piece
+/// of a tile. On an H200 such text is up to 7% faster for a bias, and up to 5% slower for a gelu,
+/// which takes NVRTC twice as long.
 constexpr int kMostUnrolled = 9;
 
 constexpr std::string_view kKernel = R"cuda(

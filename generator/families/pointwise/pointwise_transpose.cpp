@@ -71,16 +71,19 @@ std::optional<model::Shape> strides_of_view(const ops::GraphIndex &graph,
     root = node.inputs[0];
   }
   const model::Node &own = graph.node(value);
-  if (std::ranges::find(region.inputs, root) == region.inputs.end() && keeps_neighbors(own)) {
-    const std::vector<std::string> &operands = own.inputs;
-    const auto strides = strides_of_view(graph, region, writer, in_order, operands[0]);
-    const bool are_alike =
-        own.op != op::cat || std::ranges::all_of(operands, [&](const std::string &operand) {
-          return strides_of_view(graph, region, writer, in_order, operand) == strides;
-        });
-    return are_alike ? strides : std::nullopt;
+  const bool is_computed = std::ranges::find(region.inputs, root) == region.inputs.end();
+  if (is_computed && keeps_neighbors(own)) {
+    const auto strides_of = [&](const std::string &operand) {
+      return strides_of_view(graph, region, writer, in_order, operand);
+    };
+    const std::size_t parts = own.op == op::cat ? own.inputs.size() : 1;
+    const auto strides = strides_of(own.inputs[0]);
+    for (std::size_t i = 1; i < parts && strides; ++i)
+      if (strides_of(own.inputs[i]) != strides)
+        return std::nullopt;
+    return strides;
   }
-  if (std::ranges::find(region.inputs, root) == region.inputs.end()) {
+  if (is_computed) {
     const elements::MemoryView view = elements::view_of(graph, value, region.strides);
     if (view.root != root || !in_order.contains(root))
       return std::nullopt;

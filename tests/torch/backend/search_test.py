@@ -27,7 +27,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 import warpwright
-from warpwright import calls, core, dynamo, environment, jobs, search
+from warpwright import calls, core, dynamo, environment, jobs, search, trial
 
 
 class Broken(nn.Module):
@@ -38,9 +38,9 @@ class Broken(nn.Module):
 
 class Search(Case):
     def test_a_slower_host_is_accepted_only_where_the_gpu_has_enough_work(self):
-        self.assertFalse(search.waits_for_host(plain_us=100, plain_host_us=60, host_us=61))
-        self.assertTrue(search.waits_for_host(plain_us=100, plain_host_us=60, host_us=90))
-        self.assertFalse(search.waits_for_host(plain_us=151, plain_host_us=60, host_us=90))
+        self.assertFalse(trial.waits_for_host(plain_us=100, plain_host_us=60, host_us=61))
+        self.assertTrue(trial.waits_for_host(plain_us=100, plain_host_us=60, host_us=90))
+        self.assertFalse(trial.waits_for_host(plain_us=151, plain_host_us=60, host_us=90))
 
     def test_a_model_is_searched_confirmed_and_compiled_in_place(self):
         model = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.GELU()).eval()
@@ -85,7 +85,7 @@ class Search(Case):
         whole = torch.arange(96.0).reshape(2, 4, 12)
         for value in (whole, whole.transpose(0, 2), whole.split(4, 2)[1], whole[:, :1].expand(2, 4, 12), whole[1:, ::2], torch.ones(()), whole[:0]):
             with self.subTest(stride=value.stride()):
-                copy = search.copied(value)
+                copy = trial.copied(value)
                 self.assertEqual(copy.stride(), value.stride())
                 self.assertTrue(torch.equal(copy, value))
                 self.assertNotEqual(copy.untyped_storage().data_ptr(), value.untyped_storage().data_ptr())
@@ -109,7 +109,7 @@ class Search(Case):
             gm.output((gm.placeholder("x"),))
             gm = torch.fx.GraphModule(nn.Module(), gm)
         graph = types.SimpleNamespace(gm=gm, device=torch.device("cpu"), changed=set())
-        return search.Trial(plain, graph, {f"x{index}": one for index, one in enumerate(values)})
+        return trial.Trial(plain, graph, {f"x{index}": one for index, one in enumerate(values)})
 
     def test_an_output_of_roundings_alone_may_have_others(self):
         def cancelling(values):  # 0 without roundings
@@ -427,6 +427,11 @@ class Online(Case):
         self.assertEqual({one.meta["val"].dtype for one in (count, row)} | {count.kwargs["dtype"]}, {torch.int32})
         self.assertTrue(torch.fx.Interpreter(gm).run().equal(torch.eye(5).bool()))
         gm, count, _ = traced(torch.ops.aten.sub.Tensor)  # may wrap around
+        dynamo.graphs.simplify_constructors(gm)
+        self.assertEqual(count.kwargs["dtype"], torch.uint16)
+        gm, count, _ = traced(lambda row, _: row)
+        row = gm.graph.find_nodes(op="call_function", target=torch.ops.aten.unsqueeze.default)[0]
+        row.target, row.args = torch.ops.aten.view.dtype, (count, torch.int16)  # reads the bits
         dynamo.graphs.simplify_constructors(gm)
         self.assertEqual(count.kwargs["dtype"], torch.uint16)
 
