@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
+#include <functional>
+#include <numeric>
 #include <ranges>
 #include <set>
 
@@ -127,6 +128,21 @@ bool is_convolving(const Graph &graph, const std::vector<std::size_t> &run) {
   return std::ranges::count_if(run, convolves) * kOperators >= std::ranges::ssize(run);
 }
 
+/// Elements of all tensors of the values.
+std::int64_t elements_of(const std::vector<Value> &values) {
+  std::int64_t total = 0;
+  for (const Value &value : values)
+    total += std::accumulate(value.type.shape.begin(), value.type.shape.end(), std::int64_t{1}, std::multiplies<>());
+  return total;
+}
+
+std::int64_t bytes_of(const Value &value) {
+  static const std::map<std::string, std::int64_t> kWidths{
+      {"int16", 2}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4}, {"float32", 4}, {"int64", 8}, {"float64", 8}};
+  const auto width = kWidths.find(value.type.dtype);
+  return elements_of({value}) * (width == kWidths.end() ? 1 : width->second);
+}
+
 /// Division of one run into parts. Of equally narrow cuts it takes the last: a part costs a call, and what fuses or keeps its
 /// layout does so within a part.
 class Cutter {
@@ -137,20 +153,35 @@ public:
       fewest_ = limits.fewest_convolving;
       most_ = limits.most_convolving;
     }
-    std::map<std::string, std::size_t> made_at;
-    std::vector<std::size_t> last(run.size(), 0);
+    std::map<std::string, std::int64_t> elements; // of each value of the graph
+    for (const Node &node : graph.nodes)
+      for (const Value &value : node.results)
+        elements[value.name] = elements_of({value});
+    std::map<std::string, std::string> memory; // by view: the value that it shows
+    std::map<std::string, std::size_t> made_at, last;
+    std::map<std::string, std::int64_t> bytes;
     for (std::size_t at = 0; at < run.size(); ++at) {
-      computing_.push_back(!graph.nodes[run[at]].is_view && !graph.nodes[run[at]].args.empty());
-      for (const std::string &name : read_values(graph.nodes[run[at]]))
-        if (const auto found = made_at.find(name); found != made_at.end())
-          last[found->second] = at;
-      for (const Value &result : graph.nodes[run[at]].results)
-        made_at[result.name] = at;
+      const Node &node = graph.nodes[run[at]];
+      const std::vector<std::string> reads = read_values(node);
+      work_.push_back(work_of(node, reads, elements));
+      for (const std::string &name : reads) {
+        const auto shown = memory.find(name);
+        last[shown == memory.end() ? name : shown->second] = at;
+      }
+      for (const Value &result : node.results)
+        if (node.is_view && !reads.empty()) {
+          const auto shown = memory.find(reads[0]);
+          memory[result.name] = shown == memory.end() ? reads[0] : shown->second;
+        } else {
+          made_at[result.name] = at;
+          bytes[result.name] = bytes_of(result);
+        }
     }
-    width_.assign(run.size() + 1, 0);
-    for (std::size_t at = 0; at < run.size(); ++at)
-      for (std::size_t cut = at + 1; cut <= last[at]; ++cut)
-        ++width_[cut];
+    crossing_.assign(run.size() + 1, 0);
+    for (const auto &[name, at] : made_at)
+      if (const auto read = last.find(name); read != last.end())
+        for (std::size_t cut = at + 1; cut <= read->second; ++cut)
+          crossing_[cut] += bytes[name];
   }
 
   std::vector<std::vector<std::size_t>> parts() const {
@@ -164,35 +195,48 @@ public:
   }
 
 private:
-  std::size_t end_of(std::size_t begin) const {
-    const auto left = std::count(computing_.begin() + static_cast<std::ptrdiff_t>(begin), computing_.end(), true);
-    if (left <= most_)
-      return run_.size();
-    std::size_t best = run_.size(), cut = begin;
-    int computing = 0;
-    while (++cut < run_.size() && (computing += computing_[cut - 1]) <= most_)
-      if (computing >= fewest_ && computing_[cut - 1] && (best == run_.size() || width_[cut] <= width_[best]))
-        best = cut;
-    if (best == run_.size() || width_[best] <= kNarrow)
-      return best;
-    const auto width = [&](std::size_t at) { return at == run_.size() ? 1 : width_[at]; };
-    std::size_t narrowest = best;
-    for (; cut <= run_.size() && computing <= kLonger * most_; ++cut) {
-      if ((cut == run_.size() || computing_[cut - 1]) && width(cut) < width(narrowest))
-        narrowest = cut;
-      computing += cut < run_.size() && computing_[cut];
-    }
-    return 2 * width(narrowest) <= width(best) ? narrowest : best;
+  /// @param elements by value
+  static int work_of(const Node &node, const std::vector<std::string> &reads, const std::map<std::string, std::int64_t> &elements) {
+    constexpr std::int64_t kShort = 8; ///< terms of a sum that a kernel writes out
+    constexpr std::array kInPlace = {"aten.cat.", "aten.index.", "aten.gather.", "aten.embedding.", "aten.constant_pad_nd.", "aten.flip.", "aten.roll."};
+    constexpr std::array kReductions = {"aten.sum.", "aten.mean.", "aten.amax.", "aten.amin.", "aten.prod.", "aten.any.", "aten.all."};
+    const auto starts = [&](const char *start) { return node.op.starts_with(start); };
+    if (node.is_view || node.args.empty())
+      return 0;
+    if (has_tag(node, "pointwise") || reads.empty() || std::ranges::any_of(kInPlace, starts))
+      return 1;
+    const bool is_short = std::ranges::any_of(kReductions, starts) && elements.at(reads[0]) <= kShort * elements_of(node.results);
+    return is_short ? 1 : Limits::kAnchor;
   }
 
-  /// Values that may cross a cut as they do between layers. Where more would, a part may be so many times longer if half as
-  /// many cross its end.
-  static constexpr int kNarrow = 3, kLonger = 4;
+  std::size_t end_of(std::size_t begin) const {
+    if (std::accumulate(work_.begin() + static_cast<std::ptrdiff_t>(begin), work_.end(), 0) <= most_)
+      return run_.size();
+    std::size_t best = run_.size(), cut = begin;
+    int work = 0;
+    while (++cut < run_.size() && (work += work_[cut - 1]) <= most_)
+      if (work >= fewest_ && work_[cut - 1] > 0 && (best == run_.size() || crossing_[cut] <= crossing_[best]))
+        best = cut;
+    if (best == run_.size())
+      return best;
+    // The end of the run is as good as the cut before this part.
+    const auto crossing = [&](std::size_t at) { return crossing_[at == run_.size() && begin > 0 ? begin : at]; };
+    std::size_t narrowest = best;
+    for (; cut <= run_.size() && work <= kLonger * most_; ++cut) {
+      if ((cut == run_.size() ? begin > 0 : work_[cut - 1] > 0) && crossing(cut) < crossing(narrowest))
+        narrowest = cut;
+      work += cut < run_.size() ? work_[cut] : 0;
+    }
+    return 2 * crossing(narrowest) <= crossing(best) ? narrowest : best;
+  }
+
+  /// A part may be so many times longer if half as many bytes cross its end.
+  static constexpr int kLonger = 4;
 
   const std::vector<std::size_t> &run_;
   int fewest_, most_;
-  std::vector<bool> computing_;
-  std::vector<int> width_; ///< number of values computed before a position and read after it
+  std::vector<int> work_;
+  std::vector<std::int64_t> crossing_; ///< bytes of the values computed before a position and read after it
 };
 
 /// True unless the region computes at most one pointwise operator, which gains nothing from a plan.

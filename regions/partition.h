@@ -2,9 +2,11 @@
 //
 // Each region is an interval of one topological order, so no path leaves a region and comes back. A
 // region ends before operators that write, draw random numbers, or have results whose size depends
-// on data. Long runs are cut where the fewest values cross, as late as possible. In a network of
+// on data. Long runs are cut where the fewest bytes cross, as late as possible. In a network of
 // layers, that is between layers or in their middle, so that equal layers become a few kinds of
-// regions. Where many values cross everywhere, as in one long formula, a region may be longer.
+// regions. Operators that one kernel computes for each element, as those of a long formula, hardly
+// count: a cut among them would store what the kernel keeps in registers. Where many bytes cross
+// everywhere, a region may be longer.
 #pragma once
 
 #include "regions/graph.h"
@@ -14,10 +16,12 @@
 namespace warpwright::regions {
 
 struct Limits {
-  int fewest = 4; ///< computing operators (no views) in a part of a longer run
-  int most = 48;
+  /// Work of a part of a longer run: an operator that a kernel computes for each element counts 1, others that compute
+  /// kAnchor, views nothing.
+  int fewest = 32, most = 400;
   /// The same of runs with many convolutions: they hand channels-last values on only within a region.
-  int fewest_convolving = 300, most_convolving = 1200;
+  int fewest_convolving = 2400, most_convolving = 9600;
+  static constexpr int kAnchor = 24;
 };
 
 /// Regions as indices into graph.nodes, in an order in which the nodes can run.

@@ -1,4 +1,4 @@
-// Cumulative sums and products of rows and of columns (families/scan).
+// Cumulative sums, products, extremes and logarithms of sums of rows and of columns (families/scan).
 //
 // A block walks one row, or a piece of it, in chunks that stay in registers: each thread scans kItems neighbours, a warp joins its threads by
 // shuffles, the block joins its warps, and the running total enters the next chunk. The order of all additions is fixed.
@@ -14,6 +14,39 @@ struct Sum {
 struct Product {
   template <typename T> static __device__ __forceinline__ T identity() { return T(1); }
   template <typename T> static __device__ __forceinline__ T join(T left, T right) { return left * right; }
+};
+// Extremes; what is no number stays one, as in PyTorch.
+template <typename T> __device__ __forceinline__ T lowest() {
+  if constexpr (T(0.5) != T(0))
+    return T(-__int_as_float(0x7f800000));
+  else
+    return T(-1) < T(0) ? T(1ull << (8 * sizeof(T) - 1)) : T(0);
+}
+template <typename T> __device__ __forceinline__ T highest() {
+  if constexpr (T(0.5) != T(0))
+    return -lowest<T>();
+  else
+    return T(~lowest<T>());
+}
+struct Maximum {
+  template <typename T> static __device__ __forceinline__ T identity() { return lowest<T>(); }
+  template <typename T> static __device__ __forceinline__ T join(T left, T right) {
+    return left > right || left != left ? left : right;
+  }
+};
+struct Minimum {
+  template <typename T> static __device__ __forceinline__ T identity() { return highest<T>(); }
+  template <typename T> static __device__ __forceinline__ T join(T left, T right) {
+    return left < right || left != left ? left : right;
+  }
+};
+// log(e^a + e^b).
+struct LogSumExp {
+  template <typename T> static __device__ __forceinline__ T identity() { return lowest<T>(); }
+  template <typename T> static __device__ __forceinline__ T join(T left, T right) {
+    const T high = left > right ? left : right, low = left > right ? right : left;
+    return high == low ? high + T(0.6931471805599453) : high + log1p(exp(low - high));
+  }
 };
 
 // Totals of the pieces of a row, or the scan itself, which starts each piece from the totals of the pieces before it.

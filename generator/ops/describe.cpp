@@ -51,6 +51,8 @@ std::string operators_json() {
       row["attributes"].push_back(std::string(rule.name) + (rule.required ? "" : "?"));
     if (op->compares || op->logical)
       row["truth"] = true;
+    if (op->integral)
+      row["integral"] = true;
     if (!op->meaning.empty())
       row["meaning"] = op->meaning;
     text += "  \"" + std::string(op->name) + "\": " + row.dump() +

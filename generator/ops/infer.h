@@ -23,6 +23,8 @@ Result<Types> item(const model::Node &node, const Types &operands);
 // Pointwise.
 Result<Types> unary(const model::Node &node, const Types &operands);
 Result<Types> floating_unary(const model::Node &node, const Types &operands);
+/// Errors: operands that are no integers.
+Result<Types> integral(const model::Node &node, const Types &operands);
 Result<Types> logical_not(const model::Node &node, const Types &operands);
 Result<Types> cast(const model::Node &node, const Types &operands);
 Result<Types> arithmetic(const model::Node &node, const Types &operands);

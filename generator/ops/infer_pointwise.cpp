@@ -45,6 +45,13 @@ Result<Types> arithmetic(const Node &, const Types &operands) {
   return single_result(promote(operands[0], operands[1]), std::move(*shape));
 }
 
+Result<Types> integral(const Node &node, const Types &operands) {
+  for (const model::TensorType &operand : operands)
+    if (model::is_floating(operand.dtype) || operand.dtype == model::Dtype::Bool)
+      return fail(node.op + " of " + text_of(operand) + ", which is no integer");
+  return operands.size() == 1 ? unary(node, operands) : arithmetic(node, operands);
+}
+
 Result<Types> comparison(const Node &, const Types &operands) {
   auto shape = common_shape(operands);
   if (!shape)

@@ -106,6 +106,7 @@ struct Op {
   InferBounds bounds = nullptr; ///< null: nothing is known
   bool compares = false;        ///< gives a boolean from operands of one common dtype
   bool logical = false;         ///< takes its operands as booleans
+  bool integral = false;        ///< takes the bits of integers
   InMemory strided = nullptr; ///< for views that PyTorch makes without copying
   bool selects = false;         ///< may leave elements of its first operand unread
   bool moves = false;           ///< its elements are its operand's, in other places

@@ -208,7 +208,8 @@ bool Partition::worth_memory(const Node &value) const {
     return false; // a view
   if (readers.evaluations() > 1 && readers.evaluations() * cost > 4 * kCheapChain)
     return true;
-  if (readers.grow && cost > kCheapChain)
+  constexpr std::int64_t kLarge = 4; ///< from this growth on, storing the value costs nothing in comparison
+  if ((std::min(readers.growth, kLarge) - 1) * cost > (kLarge - 1) * kCheapChain)
     return true;
   if (readers.regions.size() < 2)
     return false;
@@ -239,12 +240,12 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
       if (user->name == draft.planned.region.anchor)
         readers.most_reuse = std::max(readers.most_reuse, reuse(*user, graph_));
       else
-        readers.grow |= size >= 4 * elements;
+        readers.growth = std::max(readers.growth, size / elements);
     } else if (memory_.contains(user->name)) {
       readers.regions.insert(user->name);
-      readers.grow |= size >= 4 * elements;
+      readers.growth = std::max(readers.growth, size / elements);
     } else {
-      readers.grow |= size >= 4 * elements;
+      readers.growth = std::max(readers.growth, size / elements);
       collect_readers(*user, readers);
     }
   }

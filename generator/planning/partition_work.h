@@ -82,7 +82,7 @@ private:
   /// Regions that would compute a value that is not in memory.
   struct Readers {
     std::set<std::string> regions; ///< by anchor, or by value in memory
-    bool grow = false;             ///< some are much larger than the value
+    std::int64_t growth = 1;       ///< elements of the largest over those of the value
     std::int64_t most_reuse = 1;
     std::set<std::string> seen;
     std::set<std::string>
@@ -130,6 +130,6 @@ private:
 };
 
 /// Limit of nodes in one region: a kernel's text should stay readable, and compile.
-inline constexpr std::size_t kMostNodes = 160;
+inline constexpr std::size_t kMostNodes = 400;
 
 } // namespace warpwright::planning

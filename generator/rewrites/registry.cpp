@@ -37,6 +37,8 @@ std::span<const Rule> rules() {
       {"attention", kAlways, recognise_attention},
       {"matmul-triangle", kAlways, triangle_hints},
       {"softmax-parts", kAlways, softmax_parts},
+      {"short-reduction", kAlways, write_out_reduction},
+      {"short-product", kAlways, write_out_product},
       {"attention-decomposed", !kAlways, decompose_attention},
       {"conv-pointwise", !kAlways, pointwise_convolution},
       {"product-narrow", !kAlways, narrow_product},

@@ -35,6 +35,8 @@ Match split_gated_product;       // slice_early.cpp
 Match index_slices;              // index_slices.cpp
 Match split_reduction;           // reduction_split.cpp
 Match scan_early;                // scan_early.cpp
+Match write_out_reduction;       // short_sums.cpp
+Match write_out_product;         // short_sums.cpp
 Match pool_before_scale;         // pool_early.cpp
 Match reduce_normalised;         // reduce_norm.cpp
 Match running_statistics;        // reduce_norm.cpp

@@ -5,6 +5,7 @@
 #include "generator/rewrites/rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warpwright::rewrites {
 namespace {
@@ -15,6 +16,10 @@ std::optional<double> neutral_of(const model::Node &node) {
     return 0;
   if (node.op == op::cumprod)
     return 1;
+  if (node.op == op::cummax || node.op == op::logcumsumexp)
+    return -INFINITY;
+  if (node.op == op::cummin)
+    return INFINITY;
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@ std::optional<Replacement> single_element(const GraphFacts &facts, const model::
   const std::string &op = node.op, &x = node.inputs[0];
   const model::Shape &shape = facts.type(x).shape;
   ReplacementBuilder builder(facts, node);
-  if (op == op::softmax || op == op::log_softmax || op == op::cumsum || op == op::cumprod) {
+  if (op == op::softmax || op == op::log_softmax || ops::op_of(node).kind == ops::Kind::Scan) {
     if (shape.empty() || shape[static_cast<std::size_t>(ops::integer_attribute(node, "dim"))] != 1)
       return std::nullopt;
     if (op == op::softmax || op == op::log_softmax)

@@ -1,7 +1,8 @@
 // Slices moved before the computation that they cut: the last token's logits need only the last token's row. A slice
 // moves before a node without other readers: pointwise ops, products, norms and softmax along other dimensions,
-// reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1. Several slices that
-// share no element (halves, chunks) move before a pointwise op: each element is still computed once. Slices that one
+// reductions of other dimensions, permutes, reshapes that keep the dimension. Several slices that share no element
+// (halves, chunks) move before a pointwise op: each element is still computed once. So do those of the parts of a
+// stack, and before views of such values. Slices that one
 // `cat` puts in another order stay: a kernel chooses the place and computes the element once.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
@@ -55,6 +56,22 @@ std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts
   return parts;
 }
 
+/// Returns the dimension of `from` whose positions a reshape keeps as those of dimension `dim` of `to`.
+std::optional<std::int64_t> dim_before_reshape(const model::Shape &from, const model::Shape &to,
+                                               std::int64_t dim) {
+  const auto inner = [](const model::Shape &shape, std::size_t at) {
+    std::int64_t elements = 1;
+    for (std::size_t i = at + 1; i < shape.size(); ++i)
+      elements *= shape[i];
+    return elements;
+  };
+  const auto at = static_cast<std::size_t>(dim);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i] == to[at] && inner(from, i) == inner(to, at))
+      return static_cast<std::int64_t>(i);
+  return std::nullopt;
+}
+
 /// Returns the operands with which the node computes the slice of its result; nullopt where slices do not suffice.
 std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
                                                  ReplacementBuilder &builder,
@@ -66,10 +83,16 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
       part = part_of(builder, part, rank, slice);
     return parts;
   }
+  if (node.op == op::cat && ops::integer_attribute(node, "dim") != slice.dim) {
+    for (std::string &part : parts)
+      part = part_of(builder, part, rank, slice);
+    return parts;
+  }
   if (node.op == op::matmul || node.op == op::attention)
     return parts_of_product(facts, builder, node, slice);
   Slice inner = slice;
-  if (node.op == op::softmax || node.op == op::log_softmax || node.op == op::cumsum) {
+  if (node.op == op::softmax || node.op == op::log_softmax ||
+      ops::op_of(node).kind == ops::Kind::Scan) {
     if (ops::integer_attribute(node, "dim") == slice.dim)
       return std::nullopt;
   } else if (node.op == op::layer_norm) {
@@ -78,11 +101,10 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
   } else if (node.op == op::permute) {
     inner.dim = (*ops::list_attribute(node, "dims"))[static_cast<std::size_t>(slice.dim)];
   } else if (node.op == op::reshape) {
-    const auto places = place_of_dims(facts.type(parts[0]).shape, node.type().shape);
-    const auto at = places ? std::ranges::find(*places, slice.dim) : model::Shape::iterator{};
-    if (!places || at == places->end())
+    const auto same = dim_before_reshape(facts.type(parts[0]).shape, node.type().shape, slice.dim);
+    if (!same)
       return std::nullopt;
-    inner.dim = at - places->begin();
+    inner.dim = *same;
   } else if (node.op == op::sum || node.op == op::mean || node.op == op::amax ||
              node.op == op::amin || node.op == op::logsumexp || node.op == op::var ||
              node.op == op::norm) {
@@ -137,6 +159,14 @@ bool is_cut_apart(const GraphFacts &facts, const std::string &value, std::int64_
   return slices.size() < 2 || readers.size() != 1 || facts.node(*readers.begin()).op != op::cat;
 }
 
+/// Returns true for pointwise ops and joined parts, and for reshapes and permutes of them.
+bool is_computed_in_place(const GraphFacts &facts, const model::Node &cut) {
+  const model::Node *value = &cut;
+  while (value->op == op::reshape || value->op == op::permute)
+    value = &facts.node(value->inputs[0]);
+  return ops::is_pointwise(*value) || value->op == op::cat;
+}
+
 /// Returns `cut` computed from slices of its operands in place of the slice `node` of its result.
 std::optional<Replacement> before(const GraphFacts &facts, const model::Node &node,
                                   const model::Node &cut, const Slice &slice) {
@@ -158,7 +188,7 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
       cut.type().shape[static_cast<std::size_t>(slice.dim)] == slice.extent)
     return std::nullopt;
   if (!facts.read_once(cut.name) &&
-      !(ops::is_pointwise(cut) && is_cut_apart(facts, cut.name, slice.dim)))
+      !(is_computed_in_place(facts, cut) && is_cut_apart(facts, cut.name, slice.dim)))
     return std::nullopt;
   return before(facts, node, cut, slice);
 }

@@ -273,10 +273,14 @@ Results interpret_row(const model::Node &node, const Operands &inputs) {
       for (double &value : line)
         value = op == "softmax" ? std::exp(value - total) : value - total;
     })};
-  if (op == "cumsum" || op == "cumprod")
+  if (op.starts_with("cum") || op == "logcumsumexp")
     return std::vector{along(*inputs[0], dim, [&](std::vector<double> &line) {
       for (std::size_t i = 1; i < line.size(); ++i)
-        line[i] = op == "cumsum" ? line[i - 1] + line[i] : line[i - 1] * line[i];
+        line[i] = op == "cumsum"    ? line[i - 1] + line[i]
+                  : op == "cumprod" ? line[i - 1] * line[i]
+                  : op == "cummax"  ? std::max(line[i - 1], line[i])
+                  : op == "cummin"  ? std::min(line[i - 1], line[i])
+                                    : logsumexp({line[i - 1], line[i]});
     })};
   return std::nullopt;
 }

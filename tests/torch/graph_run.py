@@ -203,6 +203,9 @@ OPS = {
     "log_softmax": lambda n, x: torch.log_softmax(x, n["dim"]),
     "cumsum": lambda n, x: torch.cumsum(x, n["dim"]),
     "cumprod": lambda n, x: torch.cumprod(x, n["dim"]),
+    "cummax": lambda n, x: torch.cummax(x, n["dim"]).values,
+    "cummin": lambda n, x: torch.cummin(x, n["dim"]).values,
+    "logcumsumexp": lambda n, x: torch.logcumsumexp(x, n["dim"]),
     "matmul": lambda n, a, b: torch.matmul(a, b),
 }
 for _name in UNARY:

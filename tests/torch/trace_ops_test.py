@@ -108,6 +108,9 @@ class Reductions(TraceCase):
         self.check(source("nn.Softmax(dim=1)(x)"), "softmax")
         self.check(source("x.cumsum(1)"), "cumsum")
         self.check(source("x.cumprod(-1)"), "cumprod")
+        self.check(source("x.logcumsumexp(0)"), "logcumsumexp")
+        self.check(source("x.cummax(1).values, x.cummax(1).indices"), "cummax")
+        self.check(source("x.cummin(0).indices.clone() + x.cummin(0).values"), "cummin")
         self.check(source("torch.cumsum(x.flip(1), 1).flip(1)"), "flip cumsum flip")
 
 

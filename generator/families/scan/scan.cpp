@@ -1,4 +1,4 @@
-// The scan family: cumsum and cumprod over any dimension.
+// The scan family: cumsum, cumprod, cummax, cummin and logcumsumexp over any dimension.
 //
 // Reverse, exclusive and masked scans need no code here: flip, pad, slice, cat and mul are views and pointwise nodes,
 // which fusion writes into the loads and stores.
@@ -9,7 +9,7 @@
 // memory; for other dimensions the threads of a row process adjacent columns. If too few rows would fill the device, a
 // row is split: one kernel computes the totals of the pieces, the next starts each piece from the totals before it
 // (reduce then scan). Each sum has a fixed order, so results repeat bit for bit; a look-back between running blocks
-// would not repeat. Omits: logcumsumexp, cummax, cummin.
+// would not repeat.
 #include "generator/families/scan/scan.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
@@ -36,8 +36,19 @@ ScanShape scan_shape(const model::Node &anchor) {
   return scan;
 }
 
+/// Returns the device code's name of what joins two parts of a row; null for other ops.
+const char *join_of(const model::Node &anchor) {
+  constexpr std::pair<std::string_view, const char *> kJoins[] = {{op::cumsum, "Sum"},
+                                                                  {op::cumprod, "Product"},
+                                                                  {op::cummax, "Maximum"},
+                                                                  {op::cummin, "Minimum"},
+                                                                  {op::logcumsumexp, "LogSumExp"}};
+  const auto found = std::ranges::find(kJoins, anchor.op, &std::pair<std::string_view, const char *>::first);
+  return found == std::end(kJoins) ? nullptr : found->second;
+}
+
 bool claims(const ops::GraphIndex &, const model::Node &anchor) {
-  if (anchor.op != op::cumsum && anchor.op != op::cumprod)
+  if (!join_of(anchor))
     return false;
   const model::Shape &shape = anchor.type().shape;
   return !shape.empty() && model::elements_of(shape) > 0 &&
@@ -154,7 +165,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   const int columns = settings->at("columns"), threads = settings->at("threads"),
             items = settings->at("items"), pieces = settings->at("pieces"),
             vector = settings->at("vector");
-  const bool rows = scan.inner == 1, sums = anchor.op == op::cumsum;
+  const bool rows = scan.inner == 1;
   if (rows ? threads % 32 != 0 : threads % columns != 0)
     return fail("a scan cannot use " + std::to_string(threads) + " threads there");
   if (vector > 1 && (!rows || items % vector != 0 || scan.length % vector != 0))
@@ -173,7 +184,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
       elements::ceil_divide(elements::ceil_divide(scan.length, pieces), vector) * vector;
   elements::Substitutions places{{"PREFIX", prefix},
                           {"TYPE", type},
-                          {"JOIN", sums ? "Sum" : "Product"},
+                          {"JOIN", join_of(anchor)},
                           {"SIZES", elements::constants_text({{"kThreads", threads},
                                                               {"kItems", items},
                                                               {"kVector", vector},

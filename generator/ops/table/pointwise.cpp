@@ -73,6 +73,30 @@ template <class Value> Op boolean(std::string_view name, WriteElement write, Val
   },                                                                                               \
       [](double a, double b) { return a sign b; }
 
+/// Returns the row of an operator on the bits of integers.
+Op integral(Op op, WriteElement write) {
+  op.infer = infer::integral;
+  op.write = write;
+  op.integral = true;
+  return op;
+}
+#define WARPWRIGHT_BITS(sign)                                                                      \
+  [](const Node &, const Node *, Operands x) {                                                     \
+    return "(" + x[0].bare() + " " #sign " " + x[1].bare() + ")";                                  \
+  }
+
+/// Returns the text of a shift, which PyTorch defines for all distances: by those outside of the dtype's bits it gives
+/// `outside`.
+std::string shift(Operands x, const char *sign, const std::string &outside) {
+  const std::string &value = x[0].bare(), &by = x[1].bare();
+  const std::string bits = std::to_string(8 * model::size_bytes(x[0].dtype()));
+  const std::string type = compute_type_of(x[0].dtype());
+  return "(" + by + " >= 0 && " + by + " < " + bits + " ? (" + type + ")(" +
+         memory_type_of(x[0].dtype()) + ")(" + value + " " + sign + " " + by + ") : " + outside + ")";
+}
+
+long long bits_of(double value) { return static_cast<long long>(value); }
+
 /// Returns the row of a rounding operator: floating-point values as CUDA's function gives them, integers unchanged.
 template <class Value> Op rounding(std::string_view name, WriteElement write, Value) {
   Op op = unary(name, Cheap, {}, [](const Node &, std::span<const Bounds> x) -> Bounds {
@@ -197,6 +221,12 @@ const std::vector<Op> kPointwise = {
      .write = [](const Node &, const Node *, Operands x) { return "(!" + x[0].bare() + ")"; },
      .logical = true,
      .reference = [](const Node &, std::span<const double> x) { return x[0] == 0 ? 1.0 : 0.0; }},
+    integral(unary("bitwise_not", Cheap, {}),
+             [](const Node &, const Node *, Operands x) {
+               return "((" + compute_type_of(x[0].dtype()) + ")(" + memory_type_of(x[0].dtype()) +
+                      ")~" + x[0].bare() + ")";
+             })
+        .judged_by([](double x) { return -1 - x; }),
     {.name = "cast",
      .kind = Kind::Pointwise,
      .least_operands = 1,
@@ -429,6 +459,26 @@ const std::vector<Op> kPointwise = {
     boolean("logical_xor", WARPWRIGHT_SIGN(!=), false).judged_by([](double a, double b) {
       return (a != 0) != (b != 0) ? 1.0 : 0.0;
     }),
+    integral(binary("bitwise_and", Cheap, {}), WARPWRIGHT_BITS(&))
+        .judged_by([](double a, double b) { return double(bits_of(a) & bits_of(b)); }),
+    integral(binary("bitwise_or", Cheap, {}), WARPWRIGHT_BITS(|))
+        .judged_by([](double a, double b) { return double(bits_of(a) | bits_of(b)); }),
+    integral(binary("bitwise_xor", Cheap, {}), WARPWRIGHT_BITS(^))
+        .judged_by([](double a, double b) { return double(bits_of(a) ^ bits_of(b)); }),
+    integral(binary("bitwise_left_shift", Cheap, {}),
+             [](const Node &, const Node *, Operands x) {
+               return shift(x, "<<", x[0].number(0).bare());
+             })
+        .judged_by([](double a, double b) { return a * std::exp2(b); })
+        .within({0, 4}),
+    integral(binary("bitwise_right_shift", Cheap, {}),
+             [](const Node &, const Node *, Operands x) {
+               return shift(x, ">>",
+                            "(" + x[0].bare() + " < 0 ? " + x[0].number(-1).bare() + " : " +
+                                x[0].number(0).bare() + ")");
+             })
+        .judged_by([](double a, double b) { return std::floor(a * std::exp2(-b)); })
+        .within({0, 4}),
     {.name = "where",
      .kind = Kind::Pointwise,
      .least_operands = 3,

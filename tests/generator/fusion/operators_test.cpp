@@ -26,10 +26,11 @@ TEST_CASE("Each pointwise operator computes what its reference says, in its doma
                                                 std::min(op->domain.high, 4.0));
     std::vector<std::string> operands;
     for (std::size_t i = 0; i < op->most_operands; ++i) {
-      operands.push_back(g.input("x" + std::to_string(i), {6, 11}));
-      Array values(Dtype::Float32, {6, 11});
+      const Dtype dtype = op->integral ? Dtype::Int32 : Dtype::Float32;
+      operands.push_back(g.input("x" + std::to_string(i), {6, 11}, dtype));
+      Array values(dtype, {6, 11});
       for (double &value : values.values)
-        value = static_cast<float>(draw(random));
+        value = op->integral ? std::round(draw(random)) : static_cast<float>(draw(random));
       options.leaves[operands.back()] = std::move(values);
     }
     if (op->name == op::where)

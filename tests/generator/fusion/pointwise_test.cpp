@@ -23,7 +23,7 @@ std::vector<std::string> operators(std::size_t operands, bool truth) {
   std::vector<std::string> names;
   for (const Op *op : all_ops())
     if (op->kind == Kind::Pointwise && op->most_operands == operands &&
-        (op->compares || op->logical) == truth && op->name != op::cast &&
+        (op->compares || op->logical) == truth && op->name != op::cast && !op->integral &&
         std::isinf(op->domain.low) && std::isinf(op->domain.high))
       names.emplace_back(op->name);
   return names;

@@ -59,7 +59,9 @@ TEST_CASE("pointwise ops broadcast and promote") {
       continue;
     const std::string call = " = " + std::string(op->name);
     const bool truth = op->compares || op->logical;
-    if (op->most_operands == 1 && op->name != op::cast)
+    if (op->integral)
+      check_good("%y: i64[4,2]" + call + (op->most_operands == 1 ? "(%i)" : "(%i, %i)"));
+    else if (op->most_operands == 1 && op->name != op::cast)
       check_good((truth ? "%y: bool[4,6]" : "%y: f16[4,6]") + call + "(%h)");
     else if (op->most_operands == 2)
       check_good((truth ? "%y: bool[4,6]" : "%y: f32[4,6]") + call + "(%m, %v)");
@@ -74,6 +76,7 @@ TEST_CASE("pointwise ops broadcast and promote") {
   check_bad("%y: f32[4,6] = eq(%m, %v)", "gives bool");
   check_bad("%y: f32[4,6] = mul(%h, %s)", "gives float16");
   check_bad("%y: f32[4,6] = where(%m, %m, %s)", "not bool");
+  check_bad("%y: f32[4,6] = bitwise_and(%m, %m)", "is no integer");
   check_bad("%y: i64[4,2] = exp(%i)", "a cast to a floating type is missing");
   check_bad("%y: f32[4,6] = leaky_relu(%m)", "the attribute negative_slope is missing");
 }

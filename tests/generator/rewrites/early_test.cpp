@@ -65,6 +65,58 @@ TEST_CASE("halves of a pointwise value are computed apart, overlapping parts are
                    "slice-early");
 }
 
+TEST_CASE("sums and products over a few elements are written out, unless a norm needs them") {
+  GraphBuilder g;
+  const auto a = g.input("a", {2, 5, 1, 3}), b = g.input("b", {2, 1, 7, 3});
+  const auto distances = g.op("sum", {g.op("square", {g.op("sub", {a, b})})},
+                              {{"dims", Shape{3}}, {"keepdim", false}});
+  const auto colors = g.op("amax", {g.op("tanh", {g.input("image", {2, 3, 4, 5})})},
+                           {{"dims", Shape{1}}, {"keepdim", true}});
+  const auto graph = check_rewrites(g.graph({g.op("sqrt", {distances}), colors}), {"short-reduction"});
+  CHECK(ops_of(graph).find("sum") == std::string::npos);
+  CHECK(ops_of(graph).find("amax") == std::string::npos);
+  for (const char *op : {"mean", "prod", "amin"}) {
+    GraphBuilder other;
+    check_rewrites(other.graph({other.op(op, {other.input("x", {4, 2, 3, 6})},
+                                         {{"dims", Shape{1, 2}}, {"keepdim", false}})}),
+                   {"short-reduction"});
+  }
+  GraphBuilder h; // an operand that meets its sum again, long rows, rows that a thread reads as a vector
+  const auto x = h.input("x", {5, 4, 6}), rows = h.input("rows", {9, 4});
+  const auto total = h.op("sum", {h.op("exp", {x})}, {{"dims", Shape{1}}, {"keepdim", true}});
+  check_left_alone(h.graph({h.op("div", {h.op("exp", {x}), total}),
+                            h.op("sum", {h.input("long", {3, 9, 2})}, {{"dims", Shape{1}}, {"keepdim", false}}),
+                            h.op("sum", {h.op("exp", {rows})}, {{"dims", Shape{1}}, {"keepdim", false}})}),
+                   "short-reduction");
+}
+
+TEST_CASE("products over a few terms are written out") {
+  GraphBuilder g;
+  const auto points = g.input("points", {2, 40, 3});
+  const auto graph = check_rewrites(
+      g.graph({g.op("relu", {g.op("matmul", {points, g.parameter("w", {3, 20})})}),
+               g.op("matmul", {g.input("y", {6, 8}), g.input("z", {5, 8, 3})}),
+               g.op("matmul", {g.input("halves", {6, 4}, model::Dtype::Float16),
+                               g.parameter("v", {4, 9}, model::Dtype::Float16)})}),
+      {"short-product"});
+  CHECK(ops_of(graph).find("matmul") == std::string::npos);
+  GraphBuilder h;
+  check_left_alone(h.graph({h.op("matmul", {h.input("x", {20, 5}), h.input("w", {5, 30})}),
+                            h.op("matmul", {h.input("y", {4, 9}), h.input("v", {9, 4})})}),
+                   "short-product");
+}
+
+TEST_CASE("slices of a stack are its parts, also behind views") {
+  GraphBuilder g;
+  const auto x = g.input("x", {4, 5}), y = g.op("tanh", {x}), z = g.op("abs", {x});
+  const auto part = [&](const std::string &value) { return g.reshape(value, {4, 1, 5}); };
+  const auto stack = g.op("cat", {part(y), part(z), part(y)}, {{"dim", std::int64_t{1}}});
+  const auto twice = g.reshape(g.op("cat", {stack, stack}, {{"dim", std::int64_t{2}}}), {2, 2, 3, 10});
+  const auto graph = check_rewrites(
+      g.graph({slice(g, twice, 2, 0, 1), slice(g, twice, 2, 1, 2)}), {"slice-early"});
+  CHECK(ops_of(graph).find("slice") == std::string::npos);
+}
+
 TEST_CASE("indices that no input decides select slices") {
   using model::Dtype;
   GraphBuilder g;

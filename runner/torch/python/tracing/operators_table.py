@@ -7,8 +7,8 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators.js
 
 
 def pointwise(operands, truth=False):
-    """Names of pointwise operators with this number of operands and no attributes.
+    """Names of pointwise operators with this number of operands and no attributes, without those of integers' bits.
     @param truth whether the operators give booleans"""
     return [name for name, op in OPERATORS.items()
             if op["kind"] == "pointwise" and op["operands"] == [operands, operands] and not op["attributes"]
-            and op.get("truth", False) == truth]
+            and op.get("truth", False) == truth and not op.get("integral")]

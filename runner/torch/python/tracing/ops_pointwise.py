@@ -31,7 +31,9 @@ def logical_not(call):
 
 @handles("bitwise_not")
 def bitwise_not(call):
-    return call.builder.unary("logical_not", call("self"), dtype="bool") if call.dtype == "bool" else NotImplemented
+    if call.dtype == "bool":
+        return call.builder.unary("logical_not", call("self"), dtype="bool")
+    return call.builder.unary("bitwise_not", call("self"))
 
 
 # Two operands.
@@ -155,10 +157,21 @@ def logical(call):
 
 @handles("bitwise_and", "bitwise_or", "bitwise_xor")
 def bitwise(call):
-    if call.dtype != "bool":
+    name = call.func._schema.name.split("::")[-1]
+    if call.dtype == "bool":
+        name = name.replace("bitwise", "logical")
+    return call.builder.binary(name, call("self", call.dtype), call("other", call.dtype))
+
+
+SHIFTS = {"bitwise_left_shift": "bitwise_left_shift", "__lshift__": "bitwise_left_shift",
+          "bitwise_right_shift": "bitwise_right_shift", "__rshift__": "bitwise_right_shift"}
+
+
+@handles(*SHIFTS)
+def shift(call):
+    if is_floating(call.dtype) or call.dtype == "bool":
         return NotImplemented
-    name = call.func._schema.name.split("::")[-1].replace("bitwise", "logical")
-    return call.builder.binary(name, call("self", "bool"), call("other", "bool"))
+    return call.builder.binary(SHIFTS[call.func._schema.name.split("::")[-1]], call("self", call.dtype), call("other", call.dtype))
 
 
 @handles("isnan")

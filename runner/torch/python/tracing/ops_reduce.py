@@ -158,10 +158,24 @@ def softmax(call):
     return builder.unary(SOFTMAX[short(call)], x, {"dim": call.dim()})
 
 
-@handles("cumsum", "cumprod")
+@handles("cumsum", "cumprod", "logcumsumexp")
 def scan(call):
     x = call("self", call.dtype)
     return x if not call.builder.shape(x) else call.builder.unary(short(call), x, {"dim": call.dim()})
+
+
+@handles("cummax", "cummin")
+def running_extreme(call):
+    """The extremes so far, and the last place of each: the largest index so far at which the element is the extreme."""
+    builder, x = call.builder, call("self")
+    shape = builder.shape(x)
+    if not shape or builder.dtype(x) == "bool":
+        return NotImplemented
+    dim = {"dim": call.dim()}
+    extremes = builder.unary(short(call), x, dim)
+    places = builder.reshape(builder.iota(shape[call.dim()]), tuple(e if i == call.dim() else 1 for i, e in enumerate(shape)))
+    is_extreme = builder.binary("logical_or", builder.binary("eq", x, extremes), builder.binary("ne", x, x))
+    return [extremes, builder.unary("cummax", builder.where(is_extreme, places, 0), dim)]
 
 
 # Indexing.
