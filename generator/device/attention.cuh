@@ -9,6 +9,15 @@
 
 namespace warpwright_attention {
 
+// e^((score - base) * ln 2 * factor). Where scores are so large that rounding base * factor would show in the weights, it
+// subtracts first.
+template <bool kLarge> __device__ __forceinline__ float weight_of(float score, float base, float factor) {
+  return warpwright_mma::power_of_two(kLarge ? (score - base) * factor : fmaf(score, factor, -(base * factor)));
+}
+// True for all of a warp's rows if one has such scores.
+__device__ __forceinline__ bool has_large(float base, float factor) {
+  return __any_sync(warpwright_mma::kWarp, fabsf(base * factor) > 1024.0f);
+}
 __device__ __forceinline__ float hidden() { return __int_as_float(static_cast<int>(0xff800000u)); } // -infinity
 
 // tanh(x) within 2^-11 of itself, finer than 16-bit scores are.
@@ -63,6 +72,18 @@ template <class C> struct Attention {
       if (first + row < C::kLength)
         *reinterpret_cast<uint4 *>(to(first + row) + chunk * 8) = *reinterpret_cast<const uint4 *>(rows + row * kStride + chunk * 8);
     }
+  }
+
+  template <bool kLarge, int kTiles>
+  static __device__ __forceinline__ void make_weights(float (&scores)[kTiles][4], int half, float base, float &sum) {
+#pragma unroll
+    for (int n = 0; n < kTiles; ++n)
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float &one = scores[n][half * 2 + j];
+        one = weight_of<kLarge>(one, base, C::factor());
+        sum += one;
+      }
   }
 
   // @param tile, part of the rows, and of the keys
@@ -185,18 +206,13 @@ template <class C> struct Attention {
           most = fmaxf(most, __shfl_xor_sync(warpwright_mma::kWarp, most, 1));
           most = fmaxf(most, __shfl_xor_sync(warpwright_mma::kWarp, most, 2));
           most = fmaxf(most, maxima[i][half]);
-          const float shift = most == hidden() ? 0.0f : most * C::factor();
-          const float shrink = warpwright_mma::power_of_two(maxima[i][half] * C::factor() - shift);
+          const float base = most == hidden() ? 0.0f : most, shrink = weight_of<true>(maxima[i][half], base, C::factor());
           maxima[i][half] = most;
           float sum = sums[i][half] * shrink;
-#pragma unroll
-          for (int n = 0; n < kWarpKeys / 8; ++n)
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-              float &one = scores[i][n][half * 2 + j];
-              one = warpwright_mma::power_of_two(fmaf(one, C::factor(), -shift));
-              sum += one;
-            }
+          if (has_large(base, C::factor()))
+            make_weights<true>(scores[i], half, base, sum);
+          else
+            make_weights<false>(scores[i], half, base, sum);
           sums[i][half] = sum;
 #pragma unroll
           for (int n = 0; n < kColumns * 2; ++n) {

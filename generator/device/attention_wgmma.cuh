@@ -209,20 +209,28 @@ template <class C> struct Flash {
       most[0] = fmaxf(most[0], most[1]);
       most[0] = fmaxf(most[0], __shfl_xor_sync(warpwright_mma::kWarp, most[0], 1));
       most[0] = fmaxf(most[0], __shfl_xor_sync(warpwright_mma::kWarp, most[0], 2));
-      const float shift = most[0] == hidden() ? 0.0f : most[0] * C::factor();
-      shrink[half] = warpwright_mma::power_of_two(rows.most[half] * C::factor() - shift);
+      const float base = most[0] == hidden() ? 0.0f : most[0];
+      shrink[half] = weight_of<true>(rows.most[half], base, C::factor());
       rows.most[half] = most[0];
       float sum[2] = {rows.sum[half] * shrink[half], 0.0f};
-#pragma unroll
-      for (int n = 0; n < C::kKeys / 8; ++n)
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          float &one = scores[n * 4 + half * 2 + j];
-          one = warpwright_mma::power_of_two(fmaf(one, C::factor(), -shift));
-          sum[j] += one;
-        }
+      if (has_large(base, C::factor()))
+        make_weights<true>(scores, half, base, sum);
+      else
+        make_weights<false>(scores, half, base, sum);
       rows.sum[half] = sum[0] + sum[1];
     }
+  }
+
+  template <bool kLarge>
+  static __device__ __forceinline__ void make_weights(float (&scores)[kScores], int half, float base, float (&sum)[2]) {
+#pragma unroll
+    for (int n = 0; n < C::kKeys / 8; ++n)
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float &one = scores[n * 4 + half * 2 + j];
+        one = weight_of<kLarge>(one, base, C::factor());
+        sum[j] += one;
+      }
   }
 
   static __device__ __forceinline__ void round_weights(const float (&scores)[kScores], unsigned (&weights)[C::kKeys / 4]) {

@@ -12,6 +12,7 @@
 #include "generator/families/rows/rows.h"
 #include "generator/families/scan/scan.h"
 #include "generator/families/scatter/scatter.h"
+#include "generator/families/topk/topk.h"
 #include "generator/families/windows/depthwise.h"
 #include "generator/families/windows/pool.h"
 
@@ -35,6 +36,7 @@ std::span<const elements::Family> all() {
       convolution::kWeightLayoutsFamily,
       recurrent::kRecurrentFamily,
       scatter::kScatterFamily,
+      topk::kTopKFamily,
   };
   return kFamilies;
 }

@@ -25,6 +25,8 @@ const char *name_of(Kind kind) {
     return "scatter";
   case Kind::Reduction:
     return "reduction";
+  case Kind::Selection:
+    return "selection";
   case Kind::Scan:
     return "scan";
   case Kind::Norm:

@@ -54,6 +54,8 @@ Result<Types> floating_reduction(const model::Node &node, const Types &operands)
 Result<Types> truth_reduction(const model::Node &node, const Types &operands);
 Result<Types> arg_reduction(const model::Node &node, const Types &operands);
 Result<Types> softmax(const model::Node &node, const Types &operands);
+/// Errors: a dimension that the operand has not, or fewer elements there than `k`.
+Result<Types> topk(const model::Node &node, const Types &operands);
 Result<Types> scan(const model::Node &node, const Types &operands);
 Result<Types> layer_norm(const model::Node &node, const Types &operands);
 Result<Types> group_norm(const model::Node &node, const Types &operands);

@@ -93,6 +93,18 @@ Result<Types> scan(const Node &node, const Types &operands) {
   return single_result(operands[0].dtype, operands[0].shape);
 }
 
+Result<Types> topk(const Node &node, const Types &operands) {
+  const std::int64_t dim = integer_attribute(node, "dim", -1), k = integer_attribute(node, "k");
+  if (auto checked = check_dim(dim, operands[0].shape.size()); !checked)
+    return std::unexpected(checked.error());
+  Shape shape = operands[0].shape;
+  std::int64_t &extent = shape[static_cast<std::size_t>(dim)];
+  if (k < 1 || k > extent)
+    return fail("the " + std::to_string(k) + " largest of " + std::to_string(extent) + " elements");
+  extent = k;
+  return single_result(model::Dtype::Int64, std::move(shape));
+}
+
 Result<Types> layer_norm(const Node &node, const Types &operands) {
   const Shape &shape = operands[0].shape;
   const Shape dims = list_attribute(node, "dims").value_or(Shape{});

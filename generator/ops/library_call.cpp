@@ -165,6 +165,14 @@ Step scan(const LibraryCall &call) {
   return step("aten::" + call.node.op, {call.inputs[0], integer_attribute(call.node, "dim")});
 }
 
+Step topk(const LibraryCall &call) {
+  AtenStep made = step("aten::topk", {call.inputs[0], integer_attribute(call.node, "k"),
+                                      integer_attribute(call.node, "dim"),
+                                      flag_attribute(call.node, "largest"), true});
+  made.results.emplace_back();
+  return made;
+}
+
 Step max_pool(const LibraryCall &call) {
   return step(dimensional(call),
               {call.inputs[0], list(call, "kernel", 1), list(call, "stride", 1),

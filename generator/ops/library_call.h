@@ -15,7 +15,7 @@ struct LibraryCall {
   std::vector<model::TensorView> inputs;
 };
 
-/// @return a step without results, which the caller adds
+/// @return a step to whose results the caller adds the node
 /// Errors: the reason why no ATen operator computes the node.
 using CallLibrary = Result<model::AtenStep> (*)(const LibraryCall &call);
 
@@ -43,6 +43,8 @@ Result<model::AtenStep> layer_norm(const LibraryCall &);
 Result<model::AtenStep> group_norm(const LibraryCall &);
 Result<model::AtenStep> batch_norm(const LibraryCall &);
 Result<model::AtenStep> scan(const LibraryCall &);
+/// Presets that the operator's first result, the elements, is not used.
+Result<model::AtenStep> topk(const LibraryCall &);
 Result<model::AtenStep> max_pool(const LibraryCall &);
 Result<model::AtenStep> avg_pool(const LibraryCall &);
 /// Calls an operator that resizes to a given size: adaptive pools and upsampling.

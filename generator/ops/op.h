@@ -48,7 +48,8 @@ enum class Kind {
   Indexed,   ///< elements of the first operand at places that the second operand gives
   Scatter,   ///< elements added at places that an operand gives
   Reduction, ///< one element from all elements along some dimensions
-  Scan,      ///< running sums or products
+  Scan,      ///< running sums, products, extremes
+  Selection, ///< places of some elements along a dimension
   Norm,      ///< written out as reductions and pointwise operators: softmax, layer_norm, ...
   Product,   ///< matmul, attention, convolution
   Window,    ///< pools and upsampling

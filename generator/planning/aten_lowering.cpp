@@ -47,7 +47,7 @@ public:
       return fail(node_.name + ": " + step.error().message);
     if (has_grouped_heads)
       step->keywords["enable_gqa"] = true;
-    step->results = {whole(node_.name)};
+    step->results.push_back(whole(node_.name));
     return step;
   }
 

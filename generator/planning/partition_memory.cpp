@@ -29,7 +29,8 @@ std::int64_t Partition::reuse(const Node &anchor, const ops::GraphIndex &graph) 
   if (ops::is_product(anchor) &&
       anchor.op != op::attention) // an attention computes no operand but its mask
     return kOfProduct;
-  if (ops::op_of(anchor).kind == ops::Kind::Scatter)
+  if (ops::op_of(anchor).kind == ops::Kind::Scatter ||
+      ops::op_of(anchor).kind == ops::Kind::Selection)
     return 1;
   if (anchor.op.ends_with("_pool") && ops::find_attribute(anchor, "kernel")) {
     std::int64_t volume = 1;

@@ -35,6 +35,7 @@ std::span<const Rule> rules() {
       {"conv-transposed-pool", kAlways, pool_transposed_conv},
       {"conv-covering", kAlways, covering_convolution},
       {"attention", kAlways, recognise_attention},
+      {"causal-mask", kAlways, recognise_causal_mask},
       {"matmul-triangle", kAlways, triangle_hints},
       {"softmax-parts", kAlways, softmax_parts},
       {"short-reduction", kAlways, write_out_reduction},

@@ -44,6 +44,7 @@ Match recognise_group_norm;      // group_norm.cpp
 Match fold_scale_into_weight;    // fold_scale.cpp
 Match fold_into_convolution;     // conv_epilogue.cpp
 Match recognise_attention;       // attention.cpp
+Match recognise_causal_mask;     // causal_mask.cpp
 Match decompose_attention;       // attention.cpp
 Match softmax_parts;             // softmax_parts.cpp
 Match phases_of_transposed_conv; // conv_phases.cpp

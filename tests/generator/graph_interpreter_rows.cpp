@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace warpwright::test {
 namespace {
@@ -282,6 +283,23 @@ Results interpret_row(const model::Node &node, const Operands &inputs) {
                   : op == "cummin"  ? std::min(line[i - 1], line[i])
                                     : logsumexp({line[i - 1], line[i]});
     })};
+  if (op == "topk") {
+    const bool largest = ops::flag_attribute(node, "largest");
+    const Array places = along(*inputs[0], dim, [&](std::vector<double> &line) {
+      std::vector<double> order(line.size());
+      std::iota(order.begin(), order.end(), 0.0);
+      std::ranges::stable_sort(order, [&](double a, double b) {
+        const double x = line[static_cast<std::size_t>(a)], y = line[static_cast<std::size_t>(b)];
+        return largest ? x > y : x < y;
+      });
+      line = std::move(order);
+    });
+    model::Shape shape = places.shape;
+    shape[dim] = ops::integer_attribute(node, "k");
+    Array first(model::Dtype::Int64, shape);
+    for_each_index(shape, [&](const model::Shape &index) { first.at(index) = places.at(index); });
+    return std::vector{std::move(first)};
+  }
   return std::nullopt;
 }
 

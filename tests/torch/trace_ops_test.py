@@ -109,8 +109,9 @@ class Reductions(TraceCase):
         self.check(source("x.cumsum(1)"), "cumsum")
         self.check(source("x.cumprod(-1)"), "cumprod")
         self.check(source("x.logcumsumexp(0)"), "logcumsumexp")
-        self.check(source("x.cummax(1).values, x.cummax(1).indices"), "cummax")
-        self.check(source("x.cummin(0).indices.clone() + x.cummin(0).values"), "cummin")
+        self.check(source("x.cummax(1).values"), "cummax")
+        self.check(source("x.cummax(1).indices"))
+        self.check(source("x.cummin(0).indices + x.cummin(0).values"))
         self.check(source("torch.cumsum(x.flip(1), 1).flip(1)"), "flip cumsum flip")
 
 
@@ -240,7 +241,8 @@ class Shapes(TraceCase):
         self.check(source("x.index_put((i[:, 0], i[:, 1]), x[:, 0], accumulate=True)", table, arguments="x, i"))
         self.check(source("torch.ops.aten.index_put(x, [None, i[0]], x[:, :2], True)", table, arguments="x, i"))
         self.check(source("torch.zeros(5, 4).scatter(1, i, 1.0)", table, arguments="x, i"), "expand aten")
-        self.check(source("torch.topk(x, 2, dim=1)"), "aten item")
+        self.check(source("torch.topk(x, 2, dim=1)"), "topk gather")
+        self.check(source("x.topk(2, 0, largest=False).indices"), "topk")
         self.check(source("torch.sort(x, 1)[0] + 1"), "aten add")
 
     def test_constants(self):

@@ -50,13 +50,6 @@ Op scan(std::string_view name, InferBounds bounds = nullptr) {
           .bounds = bounds};
 }
 
-/// Returns the row of a scan that PyTorch computes together with indices, which no step of a plan takes.
-Op extreme(Op op) {
-  op.keeps_uniform = true;
-  op.library = nullptr;
-  return op;
-}
-
 Op expanding(Op op, Expand expand) {
   op.expand = expand;
   return op;
@@ -110,9 +103,17 @@ const std::vector<Op> kReductions = {
               expansion::norm),
     scan("cumsum", sum_bounds).for_example("%y: f32[4,6] = cumsum(%m) {dim=0}"),
     scan("cumprod").for_example("%y: f32[4,6] = cumprod(%m) {dim=1}"),
-    extreme(scan("cummax", first).for_example("%y: f32[4,6] = cummax(%m) {dim=1}")),
-    extreme(scan("cummin", first).for_example("%y: f32[4,6] = cummin(%m) {dim=0}")),
+    uniform(scan("cummax", first).for_example("%y: f32[4,6] = cummax(%m) {dim=1}")),
+    uniform(scan("cummin", first).for_example("%y: f32[4,6] = cummin(%m) {dim=0}")),
     scan("logcumsumexp").for_example("%y: f32[4,6] = logcumsumexp(%m) {dim=1}"),
+    Op{.name = "topk",
+       .kind = Kind::Selection,
+       .least_operands = 1,
+       .most_operands = 1,
+       .attributes = {{"dim", Integer}, {"k", Integer}, {"largest", Flag}},
+       .infer = infer::topk,
+       .library = library::topk}
+        .for_example("%y: i64[4,2] = topk(%m) {dim=1, k=2, largest=true}"),
 };
 
 const std::vector<Op> kNorms = {

@@ -4,6 +4,7 @@
 #include "generator/families/convolution/direct_convolution.h"
 #include "generator/families/convolution/tile_convolution_family.h"
 #include "generator/families/scan/scan.h"
+#include "generator/families/topk/topk.h"
 #include "generator/families/windows/depthwise.h"
 #include "generator/families/windows/pool.h"
 #include "tests/analysis/nvrtc_probe.h"
@@ -22,6 +23,7 @@ using namespace warpwright::test;
 using namespace warpwright::elements;
 using namespace warpwright::families::convolution;
 using namespace warpwright::families::scan;
+using namespace warpwright::families::topk;
 using namespace warpwright::families::windows;
 using namespace warpwright::ops;
 
@@ -99,6 +101,25 @@ TEST_CASE("scans over any dimension compute running sums and products") {
       result = g.op("tanh", {result});
     check(random, kScanFamily, g.graph({result}), scan,
           dtype == model::Dtype::Float16 ? 2e-2 : 2e-5, 3);
+  }
+}
+
+TEST_CASE("the places of the largest and smallest elements of rows, also of equal ones") {
+  Random random(14);
+  for (int round = 0; round < 16; ++round) {
+    GraphBuilder g;
+    const std::int64_t length = pick(random, 1, round % 2 == 0 ? 700 : 60);
+    model::Shape shape = several(random, static_cast<std::size_t>(pick(random, 1, 2)), 1, 9);
+    shape.push_back(length);
+    std::string x = g.input("x", shape, round % 4 == 3 ? model::Dtype::Float16 : model::Dtype::Float32);
+    if (round % 3 == 0) // few values, many of them equal
+      x = g.op("round", {g.op("mul", {x, g.constant(3, g.type(x).dtype)})});
+    model::Shape result = shape;
+    result.back() = std::min<std::int64_t>(length, pick(random, 1, round % 2 == 0 ? 128 : 20));
+    const std::string top = g.shaped("topk", {x}, result,
+                                     {{"dim", std::ssize(shape) - 1}, {"k", result.back()}, {"largest", even_odds(random)}},
+                                     model::Dtype::Int64);
+    check(random, kTopKFamily, g.graph({even_odds(random) ? g.op("neg", {top}) : top}), top, 0, 3);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "tests/generator/rewrites/check_rewrite.h"
 
 #include <doctest/doctest.h>
+#include <functional>
 
 #include <limits>
 
@@ -129,6 +130,58 @@ TEST_CASE("attention is recognised with its masks, and can be taken apart") {
       {attended(hidden, hidden.op("where", {first, hidden.constant(least), scores(hidden, 0.5)}))});
   after = check_rewrites(graph, {"attention"});
   CHECK(ops_of(after).find("attention") != std::string::npos);
+}
+
+TEST_CASE("masks that hide the keys behind each query are causal attention, others stay") {
+  const double least = -std::numeric_limits<double>::infinity();
+  const auto place = [](GraphBuilder &g, Shape shape, std::int64_t extent) {
+    return g.reshape(g.shaped("iota", {}, {extent}, {{"dim", std::int64_t{0}}}, model::Dtype::Int64), shape);
+  };
+  const auto uniform = [](GraphBuilder &g, double value) {
+    return g.shaped("expand", {g.constant(value)}, {5, 6});
+  };
+  const auto diagonal = [](std::int64_t at) { return model::Attributes{{"diagonal", at}}; };
+  const std::vector<std::function<std::string(GraphBuilder &)>> causal = {
+      [&](GraphBuilder &g) { // as PyTorch's compiler writes triu
+        const auto apart = g.op("sub", {place(g, {1, 6}, 6), place(g, {5, 1}, 5)});
+        const auto mask = g.op("where", {g.op("ge", {apart, g.constant(1, model::Dtype::Int64)}),
+                                         g.constant(least), g.constant(0)});
+        return g.op("add", {scores(g, 0.5), mask});
+      },
+      [&](GraphBuilder &g) {
+        return g.op("add", {scores(g, 0.5), g.op("triu", {uniform(g, -3e38)}, diagonal(1))});
+      },
+      [&](GraphBuilder &g) {
+        const auto seen = g.op("tril", {uniform(g, 1)}, diagonal(0));
+        return g.op("where", {g.op("eq", {seen, g.constant(0)}), g.constant(least), scores(g, 0.5)});
+      },
+      [&](GraphBuilder &g) {
+        const auto seen = g.op("le", {place(g, {6}, 6), place(g, {1, 1, 5, 1}, 5)});
+        return g.op("where", {seen, scores(g, 0.5), g.constant(least)});
+      }};
+  for (const auto &masked : causal) {
+    GraphBuilder g;
+    CHECK(ops_of(check_rewrites(g.graph({attended(g, masked(g))}), {"causal-mask"})) == "attention");
+  }
+  const std::vector<std::function<std::string(GraphBuilder &)>> others = {
+      [&](GraphBuilder &g) { // the query's own key is hidden too, but for the first
+        return g.op("add", {scores(g, 0.5), g.op("triu", {uniform(g, -3e38)}, diagonal(2))});
+      },
+      [&](GraphBuilder &g) { // hides little
+        return g.op("add", {scores(g, 0.5), g.op("triu", {uniform(g, -2)}, diagonal(1))});
+      },
+      [&](GraphBuilder &g) {
+        return g.op("where", {g.op("tril", {g.input("seen", {5, 6}, model::Dtype::Bool)}, diagonal(0)),
+                              scores(g, 0.5), g.constant(least)});
+      },
+      [&](GraphBuilder &g) { // each second key
+        const auto twice = g.op("add", {place(g, {6}, 6), place(g, {6}, 6)});
+        return g.op("where", {g.op("le", {twice, place(g, {5, 1}, 5)}), scores(g, 0.5), g.constant(least)});
+      }};
+  for (const auto &masked : others) {
+    GraphBuilder g;
+    check_left_alone(g.graph({attended(g, masked(g))}), "causal-mask");
+  }
 }
 
 /// Attention as PyTorch's compiler has it: products of joined batches, and a softmax in parts.

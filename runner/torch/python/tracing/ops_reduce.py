@@ -178,6 +178,17 @@ def running_extreme(call):
     return [extremes, builder.unary("cummax", builder.where(is_extreme, places, 0), dim)]
 
 
+@handles("topk")
+def topk(call):
+    builder, x, k = call.builder, call("self"), call["k"]
+    shape = list(builder.shape(x))
+    if not shape or not isinstance(k, int) or k < 1 or builder.dtype(x) == "bool":
+        return NotImplemented
+    shape[call.dim()] = k
+    places = builder.emit("topk", [x], {"dim": call.dim(), "k": k, "largest": bool(call.get("largest", True))}, "int64", tuple(shape))
+    return [builder.emit("gather", [x, places], {"dim": call.dim()}, builder.dtype(x), tuple(shape)), places]
+
+
 # Indexing.
 
 @handles("gather")
