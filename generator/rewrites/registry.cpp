@@ -21,6 +21,7 @@ std::span<const Rule> rules() {
       {"index-slices", kAlways, index_slices},
       {"reduction-split", kAlways, split_reduction},
       {"slice-early", kAlways, slice_early},
+      {"stack", kAlways, recognise_stack},
       {"scan-early", kAlways, scan_early},
       {"pool-early", kAlways, pool_before_scale},
       {"norm-shift", kAlways, drop_shift_before_norm},

@@ -31,6 +31,7 @@ Match covering_convolution;      // conv_as_matmul.cpp
 Match pointwise_convolution;     // conv_as_matmul.cpp
 Match permute_late;              // permute_late.cpp
 Match slice_early;               // slice_early.cpp
+Match recognise_stack;           // slice_early.cpp
 Match split_gated_product;       // slice_early.cpp
 Match index_slices;              // index_slices.cpp
 Match split_reduction;           // reduction_split.cpp

@@ -193,6 +193,35 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
   return before(facts, node, cut, slice);
 }
 
+std::optional<Replacement> recognise_stack(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != op::reshape || facts.node(node.inputs[0]).op != op::cat)
+    return std::nullopt;
+  const model::Node &joined = facts.node(node.inputs[0]);
+  const model::Shape &to = node.type().shape, &part = facts.type(joined.inputs[0]).shape;
+  const auto dim = static_cast<std::size_t>(ops::integer_attribute(joined, "dim"));
+  const auto parts = static_cast<std::int64_t>(joined.inputs.size());
+  if (!facts.read_once(joined.name) || part[dim] == 1 ||
+      !std::ranges::all_of(joined.inputs, [&](const std::string &one) { return facts.type(one).shape == part; }))
+    return std::nullopt;
+  const auto elements = [](auto begin, auto end) {
+    return model::elements_of(model::Shape(begin, end));
+  };
+  const std::int64_t outer = elements(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(dim));
+  std::size_t at = 0;
+  while (at < to.size() && (elements(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(at)) != outer || to[at] == 1))
+    ++at;
+  if (at == to.size() || to[at] != parts)
+    return std::nullopt;
+  ReplacementBuilder builder(facts, node);
+  model::Shape shape = to;
+  shape[at] = 1;
+  std::vector<std::string> values;
+  for (const std::string &one : joined.inputs)
+    values.push_back(builder.reshape(one, shape));
+  return builder.finish(
+      builder.op(op::cat, std::move(values), {{"dim", static_cast<std::int64_t>(at)}}));
+}
+
 std::optional<Replacement> split_gated_product(const GraphFacts &facts, const model::Node &node) {
   if (node.op != op::slice || facts.node(node.inputs[0]).op != op::matmul)
     return std::nullopt;

@@ -115,6 +115,12 @@ TEST_CASE("slices of a stack are its parts, also behind views") {
   const auto graph = check_rewrites(
       g.graph({slice(g, twice, 2, 0, 1), slice(g, twice, 2, 1, 2)}), {"slice-early"});
   CHECK(ops_of(graph).find("slice") == std::string::npos);
+  GraphBuilder h; // as PyTorch's compiler writes it
+  const auto u = h.input("u", {3, 4, 5}), v = h.op("tanh", {u});
+  const auto joined = h.reshape(h.op("cat", {v, h.op("abs", {u})}, {{"dim", std::int64_t{1}}}), {3, 2, 4, 5});
+  const auto stacked = check_rewrites(
+      h.graph({slice(h, joined, 1, 0, 1), slice(h, joined, 1, 1, 2)}), {"stack"});
+  CHECK(ops_of(stacked).find("cat") == std::string::npos);
 }
 
 TEST_CASE("indices that no input decides select slices") {
