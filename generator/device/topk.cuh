@@ -23,7 +23,7 @@ template <bool kLargest> __device__ __forceinline__ Key key_of(int element, int 
 }
 
 // @tparam Config kThreads of a block; kWarps of a row; kRows; kLength of a row; kCount of the results; kVector: elements that
-//         load() gives at once; kUnroll: loads in flight; kLargest; Element
+//         load() gives at once; kUnroll: loads in flight; kLargest; kSorted: see number_of(); Element
 template <typename Config> struct TopK {
   static constexpr int kHeld = (Config::kCount + 31) / 32, kRowsOfBlock = Config::kThreads / 32 / Config::kWarps;
   static constexpr unsigned kAll = 0xffffffffu;
@@ -90,9 +90,24 @@ template <typename Config> struct TopK {
           insert(r * 32 + lane < Config::kCount ? found[threadIdx.x / 32 + other][r * 32 + lane] : Key(0));
     }
 #pragma unroll
-    for (int r = 0; r < kHeld; ++r)
+    for (int r = 0; r < kHeld; ++r) {
+      const int number = Config::kSorted ? r * 32 + lane : number_of(keys[r], r * 32 + lane);
       if (there && r * 32 + lane < Config::kCount)
-        store(row, r * 32 + lane, static_cast<int>(~static_cast<unsigned>(keys[r])));
+        store(row, number, static_cast<int>(~static_cast<unsigned>(keys[r])));
+    }
+  }
+
+  // @param number of the key in descending order
+  // @return its number in the order of places, with those that equal the last at the end, as PyTorch gives unsorted results
+  __device__ __forceinline__ int number_of(Key key, int number) const {
+    int before = 0;
+#pragma unroll
+    for (int r = 0; r < kHeld; ++r)
+      for (int lane = 0; lane < 32; ++lane) {
+        const Key other = __shfl_sync(kAll, keys[r], lane);
+        before += other >> 32 > last >> 32 && static_cast<unsigned>(other) > static_cast<unsigned>(key);
+      }
+    return key >> 32 > last >> 32 ? before : number;
   }
 };
 

@@ -168,7 +168,8 @@ Step scan(const LibraryCall &call) {
 Step topk(const LibraryCall &call) {
   AtenStep made = step("aten::topk", {call.inputs[0], integer_attribute(call.node, "k"),
                                       integer_attribute(call.node, "dim"),
-                                      flag_attribute(call.node, "largest"), true});
+                                      flag_attribute(call.node, "largest"),
+                                      flag_attribute(call.node, "sorted")});
   made.results.emplace_back();
   return made;
 }

@@ -31,7 +31,7 @@ class Session:
     current = None
 
     def compile(self, gm, inputs, compiled, found, mode):
-        """The function for a graph. @param compiled (graph) -> Inductor's function for the graph"""
+        """The function for a graph. @param compiled (graph) -> Inductor's function for the graph, without one for the program's"""
         raise NotImplementedError
 
 
@@ -168,7 +168,7 @@ def compiled_with(gm, called, captured, ordered, compiled):
         """@return (function, strides of its outputs)"""
         keys = tuple(one["key"] for one in regions)
         if keys not in made:
-            made[keys] = afresh(lambda: compiled(with_plans(gm, regions, ordered) if regions else graphs.copied(gm)))
+            made[keys] = afresh(lambda: compiled(with_plans(gm, regions, ordered) if regions else None))
         return made[keys]
 
     def for_all_sizes(regions):
@@ -186,7 +186,11 @@ def compiled_with(gm, called, captured, ordered, compiled):
 
 
 def compile_inner(ours, mode, patches, gm, inputs, **keywords):
-    def compiled(graph):
+    usual = gm
+
+    def compiled(graph=None):
+        """@param graph None: as Inductor has it"""
+        graph = graphs.copied(usual) if graph is None else graph
         with torch._inductor.config.patch(patches):  # a session compiles also later, in a graph's first call
             return inductor.compile_fx_inner(graph, inputs, **keywords)
 
@@ -196,6 +200,7 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
         if torch.are_deterministic_algorithms_enabled():
             raise core.CoreError("deterministic algorithms are requested, and plans may add in any order")
         graphs.simplify_constructors(gm)
+        gm = graphs.without_padding(gm)
         with override_store(ours["store"]):
             found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))
             session = Session.current
@@ -214,7 +219,7 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
                 jobs.queue(found["regions"], place_of(device_of(gm)))
     except Exception as error:  # errors here must not break the user's program
         say(error)
-    return compiled(gm)
+    return compiled(usual)
 
 
 def compile_in_place(model, mode, dimensions):

@@ -165,6 +165,62 @@ def simplify_constructors(gm):
                 gm.graph.erase_node(one)
 
 
+PRODUCTS = {"aten.mm", "aten.bmm", "aten.addmm", "aten.baddbmm"}
+
+
+def before_padding(value):
+    """The value before zeros were added behind its last two dimensions; without them the value itself."""
+    if packet_name(value) != "aten.constant_pad_nd" or (len(value.args) > 2 and value.args[2] != 0):
+        return value
+    pad = value.args[1]
+    return value.args[0] if not any(pad[0::2]) and not any(pad[4:]) else value
+
+
+def ends_of_slices(node, shape):
+    """The values of this shape that slices from the start cut out of the node's; None: others read it too."""
+    if node.meta["val"].shape == shape:
+        return [node]
+    ends = []
+    for user in node.users:
+        start, step = (*user.args[2:3], 0)[0], (*user.args[4:5], 1)[0]
+        more = ends_of_slices(user, shape) if packet_name(user) == "aten.slice" and start in (0, None) and step == 1 else None
+        if more is None:
+            return None
+        ends += more
+    return ends or None
+
+
+def without_padding(gm):
+    """A copy in which products have the program's sizes; without padded ones the graph itself.
+
+    Inductor pads products where that seems faster in a measurement, so that equal programs have
+    different graphs from process to process. Plans are kept for the program's own."""
+    padded = [node for node in gm.graph.nodes if packet_name(node) in PRODUCTS and any(before_padding(one) is not one for one in node.args[-2:])]
+    if not padded:
+        return gm
+    names, gm = {node.name for node in padded}, copied(gm)
+    for node in [one for one in gm.graph.nodes if one.name in names]:
+        operands = [before_padding(one) if isinstance(one, Node) else one for one in node.args]
+        first, second = (one.meta["val"] for one in operands[-2:])
+        shape = torch.Size([*first.shape[:-1], second.shape[-1]])
+        ends = ends_of_slices(node, shape) if first.shape[-1] == second.shape[-2] else None
+        if not ends:
+            continue
+        with gm.graph.inserting_before(node):
+            product = gm.graph.call_function(node.target, tuple(operands), node.kwargs)
+        product.meta.update(node.meta, val=node.meta["val"].new_empty(shape))
+        for one in ends:
+            one.replace_all_uses_with(product)
+        unused = [*ends, node, *node.args]
+        while unused:
+            one = unused.pop()
+            if isinstance(one, Node) and one.op == "call_function" and not one.users and one is not product:
+                unused += [*one.args]
+                gm.graph.erase_node(one)
+    gm.recompile()
+    return gm
+
+
 def describe(gm):
     """The graph as JSON for the core (regions/graph.h)."""
     picks = {}

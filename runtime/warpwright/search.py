@@ -36,7 +36,8 @@ class Captured:
     """A captured graph of the model."""
 
     def __init__(self, gm, compiled, found, mode):
-        """@param compiled (graph) -> the function that Inductor makes of it; it may change the graph"""
+        """@param compiled (graph) -> the function that Inductor makes of it, which may change the graph; without one of the
+        program's"""
         self.gm, self.compiled, self.mode, self.device = gm, compiled, mode, dynamo.device_of(gm)
         self.key, self.regions, self.ordered = found["key"], found["regions"], found["ordered"]
         self.operators, self.covered, self.outside = found["operators"], found["covered"], found["outside"]
@@ -48,8 +49,7 @@ class Captured:
         self.chosen, self.captured = [], []  # plans used in calls, and while a CUDA graph is captured
 
     def compile(self, regions=()):
-        gm = dynamo.graphs.copied(self.gm)
-        return self.compiled(dynamo.with_plans(gm, regions, self.ordered) if regions else gm)
+        return self.compiled(dynamo.with_plans(dynamo.graphs.copied(self.gm), regions, self.ordered) if regions else None)
 
     def folder(self):
         return core.ask("folder", **self.place)["folder"]
@@ -378,4 +378,4 @@ class Looking(dynamo.Session):
         graph.chosen, graph.ratio = binding.get("regions", []), binding.get("ratio")
         graph.captured = binding.get("captured", graph.chosen)
         graph.why = binding.get("why") or "it was not searched: call warpwright.optimize(model, inputs)"
-        return compiled(gm)
+        return compiled()

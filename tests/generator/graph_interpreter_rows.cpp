@@ -292,6 +292,13 @@ Results interpret_row(const model::Node &node, const Operands &inputs) {
         const double x = line[static_cast<std::size_t>(a)], y = line[static_cast<std::size_t>(b)];
         return largest ? x > y : x < y;
       });
+      if (!ops::flag_attribute(node, "sorted")) {
+        const auto k = order.begin() + ops::integer_attribute(node, "k");
+        const double last = line[static_cast<std::size_t>(k[-1])];
+        std::sort(order.begin(), std::find_if(order.begin(), k, [&](double place) {
+          return line[static_cast<std::size_t>(place)] == last;
+        }));
+      }
       line = std::move(order);
     });
     model::Shape shape = places.shape;

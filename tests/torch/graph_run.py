@@ -206,7 +206,7 @@ OPS = {
     "cummax": lambda n, x: torch.cummax(x, n["dim"]).values,
     "cummin": lambda n, x: torch.cummin(x, n["dim"]).values,
     "logcumsumexp": lambda n, x: torch.logcumsumexp(x, n["dim"]),
-    "topk": lambda n, x: torch.topk(x, n["k"], n["dim"], n["largest"]).indices,
+    "topk": lambda n, x: torch.topk(x, n["k"], n["dim"], n["largest"], n["sorted"]).indices,
     "matmul": lambda n, a, b: torch.matmul(a, b),
 }
 for _name in UNARY:

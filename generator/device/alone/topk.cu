@@ -6,7 +6,7 @@ using namespace warpwright_topk;
 template <typename T, int kOfRow, int kNumber, bool kDescending> struct TopKConfig {
   using Element = T;
   static constexpr int kThreads = 128, kWarps = kOfRow, kRows = 77, kLength = 1000, kCount = kNumber, kVector = 2, kUnroll = 4;
-  static constexpr bool kLargest = kDescending;
+  static constexpr bool kLargest = kDescending, kSorted = kDescending;
 };
 
 template <typename Config> __device__ void places(const typename Config::Element *from, long long *to) {

@@ -1,5 +1,5 @@
-// The top-k family: the places of the k largest or smallest elements of each row, in order, for k up to 128. Where elements
-// are equal, the one at the lower place comes first. The rows are computed in place, so that distances between points need
+// The top-k family: the places of the k largest or smallest elements of each row, for k up to 128, in the order in which
+// PyTorch gives them. Where elements are equal, the one at the lower place comes first. The rows are computed in place, so that distances between points need
 // no memory. Omits: numbers of 64 bits, dimensions other than the last; more than 128 of a row, for which sorting is faster.
 #include "generator/families/topk/topk.h"
 #include "generator/elements/window_text.h"
@@ -67,7 +67,7 @@ constexpr std::string_view kKernel = R"cuda(
 struct @PREFIX@_topk_shape {
   using Element = @TYPE@;
   static constexpr int @SIZES@;
-  static constexpr bool kLargest = @LARGEST@;
+  static constexpr bool kLargest = @LARGEST@, kSorted = @SORTED@;
 };
 extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
   using Element = @TYPE@;
@@ -110,6 +110,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
                                           {"kVector", vector},
                                           {"kUnroll", settings->at("unroll")}})},
       {"LARGEST", ops::flag_attribute(anchor, "largest") ? "true" : "false"},
+      {"SORTED", ops::flag_attribute(anchor, "sorted") ? "true" : "false"},
       {"THREADS", std::to_string(threads)},
       {"PARAMETERS", writer.parameters()}};
   writer.bound("row", rows);

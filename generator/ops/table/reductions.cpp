@@ -110,10 +110,10 @@ const std::vector<Op> kReductions = {
        .kind = Kind::Selection,
        .least_operands = 1,
        .most_operands = 1,
-       .attributes = {{"dim", Integer}, {"k", Integer}, {"largest", Flag}},
+       .attributes = {{"dim", Integer}, {"k", Integer}, {"largest", Flag}, {"sorted", Flag}},
        .infer = infer::topk,
        .library = library::topk}
-        .for_example("%y: i64[4,2] = topk(%m) {dim=1, k=2, largest=true}"),
+        .for_example("%y: i64[4,2] = topk(%m) {dim=1, k=2, largest=true, sorted=true}"),
 };
 
 const std::vector<Op> kNorms = {

@@ -117,7 +117,7 @@ TEST_CASE("the places of the largest and smallest elements of rows, also of equa
     model::Shape result = shape;
     result.back() = std::min<std::int64_t>(length, pick(random, 1, round % 2 == 0 ? 128 : 20));
     const std::string top = g.shaped("topk", {x}, result,
-                                     {{"dim", std::ssize(shape) - 1}, {"k", result.back()}, {"largest", even_odds(random)}},
+                                     {{"dim", std::ssize(shape) - 1}, {"k", result.back()}, {"largest", even_odds(random)}, {"sorted", even_odds(random)}},
                                      model::Dtype::Int64);
     check(random, kTopKFamily, g.graph({even_odds(random) ? g.op("neg", {top}) : top}), top, 0, 3);
   }

@@ -456,6 +456,23 @@ class Online(Case):
         dynamo.graphs.simplify_constructors(gm)
         self.assertIn(nodes[2], gm.graph.nodes)
 
+    def test_plans_are_for_products_as_the_program_has_them(self):
+        pad, traced = nn.functional.pad, torch.fx.experimental.proxy_tensor.make_fx
+
+        def names(function, *inputs):
+            gm = traced(function, tracing_mode="fake")(*inputs)
+            bare = dynamo.graphs.without_padding(gm)
+            torch.testing.assert_close(bare(*inputs), gm(*inputs))
+            return [str(one.target) for one in bare.graph.nodes if one.op == "call_function"]
+
+        a, b, bias = torch.randn(2, 5, 6), torch.randn(2, 6, 7), torch.randn(7)
+        self.assertEqual(names(lambda a, b: torch.bmm(pad(a, (0, 2, 0, 3)), pad(b, (0, 1, 0, 2)))[:, :-3][:, :, :-1].relu(), a, b),
+                         ["aten.bmm.default", "aten.relu.default"])
+        self.assertEqual(names(lambda a, b, bias: torch.addmm(pad(bias, (0, 1)), pad(a, (0, 2)), pad(b, (0, 1, 0, 2)))[:, :-1], a[0], b[0], bias),
+                         ["aten.addmm.default"])
+        self.assertIn("aten.constant_pad_nd.default", names(lambda a, b: torch.bmm(pad(a, (0, 0, 0, 3)), b), a, b))  # all is read
+        self.assertIn("aten.constant_pad_nd.default", names(lambda a, b: torch.bmm(pad(a, (2, 0)), pad(b, (0, 0, 2, 0))), a, b))
+
     def test_a_profile_says_along_which_dimension_integers_ascend(self):
         offsets = torch.tensor([[0, 2, 2, 5], [0, 0, 1, 3]])
         self.assertEqual(jobs.profile_of(offsets), {"low": 0, "high": 5, "ascending": 1})

@@ -185,7 +185,8 @@ def topk(call):
     if not shape or not isinstance(k, int) or k < 1 or builder.dtype(x) == "bool":
         return NotImplemented
     shape[call.dim()] = k
-    places = builder.emit("topk", [x], {"dim": call.dim(), "k": k, "largest": bool(call.get("largest", True))}, "int64", tuple(shape))
+    options = {"largest": bool(call.get("largest", True)), "sorted": bool(call.get("sorted", True))}
+    places = builder.emit("topk", [x], {"dim": call.dim(), "k": k, **options}, "int64", tuple(shape))
     return [builder.emit("gather", [x, places], {"dim": call.dim()}, builder.dtype(x), tuple(shape)), places]
 
 
