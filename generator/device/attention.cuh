@@ -9,8 +9,8 @@
 
 namespace warpwright_attention {
 
-// e^((score - base) * ln 2 * factor). Where scores are so large that rounding base * factor would show in the weights, it
-// subtracts first.
+// 2^((score - base) * factor).
+// @tparam kLarge subtracts first: the rounding of base * factor would change the result
 template <bool kLarge> __device__ __forceinline__ float weight_of(float score, float base, float factor) {
   return warpwright_mma::power_of_two(kLarge ? (score - base) * factor : fmaf(score, factor, -(base * factor)));
 }

@@ -1,9 +1,10 @@
 // The k largest elements of rows, with their places (families/topk).
 //
-// A key holds an element and its place, so that no two are equal: the element's bits in the order of the numbers, above the
-// place, of which the lower wins. The lanes of a warp hold the k largest keys so far in descending order. A warp reads its
-// row and inserts the few elements that are larger than the last of them. Several warps may share a row; the first inserts
-// what the others found.
+// A key holds an element and its place, so that no two keys are equal: the element's bits in the
+// order of the numbers, above the place, of which the lower wins. The lanes of a warp hold the k
+// largest keys so far in descending order. A warp reads its row and inserts the few elements that
+// are larger than the last of them. Several warps may share a row; the first one inserts what the
+// others found.
 #ifndef WARPWRIGHT_TOPK
 #define WARPWRIGHT_TOPK
 
@@ -11,7 +12,8 @@ namespace warpwright_topk {
 
 typedef unsigned long long Key;
 
-// What is no number counts as the largest, as in PyTorch. @tparam kLargest false: the smallest numbers have the largest keys
+// NaN counts as the largest number, as in PyTorch.
+// @tparam kLargest false: the smallest numbers have the largest keys
 template <bool kLargest> __device__ __forceinline__ Key key_of(float element, int place) {
   const unsigned bits = static_cast<unsigned>(__float_as_int(element + 0.0f)); // -0 is 0
   const unsigned ordered = element != element ? 0xffffffffu : bits >> 31 ? ~bits : bits | 0x80000000u;
@@ -22,8 +24,9 @@ template <bool kLargest> __device__ __forceinline__ Key key_of(int element, int 
   return static_cast<Key>(kLargest ? ordered : ~ordered) << 32 | static_cast<unsigned>(~place);
 }
 
-// @tparam Config kThreads of a block; kWarps of a row; kRows; kLength of a row; kCount of the results; kVector: elements that
-//         load() gives at once; kUnroll: loads in flight; kLargest; kSorted: see number_of(); Element
+// @tparam Config kThreads of a block; kWarps of a row; kRows; kLength of a row; kCount of the
+//         results; kVector: elements that load() gives at once; kUnroll: loads in flight;
+//         kLargest; kSorted: see number_of(); Element
 template <typename Config> struct TopK {
   static constexpr int kHeld = (Config::kCount + 31) / 32, kRowsOfBlock = Config::kThreads / 32 / Config::kWarps;
   static constexpr unsigned kAll = 0xffffffffu;
@@ -98,7 +101,8 @@ template <typename Config> struct TopK {
   }
 
   // @param number of the key in descending order
-  // @return its number in the order of places, with those that equal the last at the end, as PyTorch gives unsorted results
+  // @return its number in the order in which PyTorch gives unsorted results: by places, with
+  //         elements equal to the last one at the end
   __device__ __forceinline__ int number_of(Key key, int number) const {
     int before = 0;
 #pragma unroll

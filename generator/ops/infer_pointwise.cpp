@@ -48,7 +48,7 @@ Result<Types> arithmetic(const Node &, const Types &operands) {
 Result<Types> integral(const Node &node, const Types &operands) {
   for (const model::TensorType &operand : operands)
     if (model::is_floating(operand.dtype) || operand.dtype == model::Dtype::Bool)
-      return fail(node.op + " of " + text_of(operand) + ", which is no integer");
+      return fail(node.op + " of " + text_of(operand) + "; operands must be integers");
   return operands.size() == 1 ? unary(node, operands) : arithmetic(node, operands);
 }
 

@@ -1,5 +1,5 @@
-// Masks that hide the keys behind each query, however a program computes them: by comparing positions, or as a triangle of
-// -inf. The kernels then skip what is hidden, and no mask lies in memory.
+// Masks that hide the keys behind each query, computed from positions or as a triangle of -inf. The
+// attention kernels skip hidden keys and read no mask.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"

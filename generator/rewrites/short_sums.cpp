@@ -1,5 +1,5 @@
-// Reductions and products over a few elements, written out as pointwise ops. A kernel then computes them in place: the
-// distances of points, the mix of three colours, the sum over the corners of a cell.
+// Reductions and products over a few elements, written out as pointwise ops, which fuse with their
+// readers: distances of points, mixes of three colors, sums over the corners of a cell.
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"

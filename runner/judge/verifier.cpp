@@ -279,7 +279,8 @@ private:
   }
 
   /// Adds a trial's numbers to the verdict. False: the trial failed, and the verdict is complete.
-  /// @param as_drawn false: the task does not draw inputs of this magnitude, where what it computes may vanish
+  /// @param as_drawn false: the inputs have another magnitude than the task's, at which its result
+  /// may be 0
   bool absorb(const TrialResult &trial, bool as_drawn) {
     keep_larger(verdict_.errors, trial.errors);
     if (trial.fp64_note)

@@ -1,6 +1,8 @@
-// The top-k family: the places of the k largest or smallest elements of each row, for k up to 128, in the order in which
-// PyTorch gives them. Where elements are equal, the one at the lower place comes first. The rows are computed in place, so that distances between points need
-// no memory. Omits: numbers of 64 bits, dimensions other than the last; more than 128 of a row, for which sorting is faster.
+// The top-k family: the places of the k largest or smallest elements of each row, for k up to 128,
+// in the order in which PyTorch gives them. Of equal elements, the one at the lower place comes
+// first. The rows are computed in place, so that distances between points need no memory. Omits:
+// numbers of 64 bits, dimensions other than the last, and more than 128 elements of a row, for
+// which sorting is faster.
 #include "generator/families/topk/topk.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"

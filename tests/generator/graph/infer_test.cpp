@@ -76,7 +76,7 @@ TEST_CASE("pointwise ops broadcast and promote") {
   check_bad("%y: f32[4,6] = eq(%m, %v)", "gives bool");
   check_bad("%y: f32[4,6] = mul(%h, %s)", "gives float16");
   check_bad("%y: f32[4,6] = where(%m, %m, %s)", "not bool");
-  check_bad("%y: f32[4,6] = bitwise_and(%m, %m)", "is no integer");
+  check_bad("%y: f32[4,6] = bitwise_and(%m, %m)", "must be integers");
   check_bad("%y: i64[4,2] = exp(%i)", "a cast to a floating type is missing");
   check_bad("%y: f32[4,6] = leaky_relu(%m)", "the attribute negative_slope is missing");
 }
