@@ -87,9 +87,10 @@ json limits_of(const std::optional<json> &record) {
 
 json without(const Graph &graph) {
   std::map<std::string, int> reasons;
-  for (const Node &node : graph.nodes)
-    if (const std::string reason = reason_against(node); !node.op.empty() && !reason.empty())
-      ++reasons[node.op + ": " + reason];
+  const std::vector<std::string> found = reasons_against(graph);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (const std::string &op = graph.nodes[i].op; !op.empty() && !found[i].empty())
+      ++reasons[op + ": " + found[i]];
   return reasons;
 }
 

@@ -57,7 +57,7 @@ bool is_vector(const Value &value) {
 /// Moves vectors that are computed from inputs element by element, as a norm's factors from its statistics, to the first
 /// run that reads them: else those of a whole network would be in its first run.
 /// @param place by node: its run, or for a node outside the runs the last run before it
-void compute_late(const Graph &graph, const std::vector<std::set<std::size_t>> &users, std::vector<std::ptrdiff_t> &place,
+void compute_late(const Graph &graph, const std::vector<bool> &may_hold, const std::vector<std::set<std::size_t>> &users, std::vector<std::ptrdiff_t> &place,
                   std::vector<std::vector<std::size_t>> &runs) {
   std::map<std::string, bool> from_inputs; // by value
   std::vector<bool> may_move(graph.nodes.size(), false);
@@ -68,7 +68,7 @@ void compute_late(const Graph &graph, const std::vector<std::set<std::size_t>> &
                                                std::ranges::all_of(read_values(node), is_from_inputs));
     for (const Value &result : node.results)
       from_inputs[result.name] = is_simple;
-    may_move[i] = is_simple && reason_against(node).empty() && !users[i].empty() &&
+    may_move[i] = is_simple && may_hold[i] && !users[i].empty() &&
                   std::ranges::all_of(node.results, is_vector);
   }
   for (std::size_t i = graph.nodes.size(); i-- > 0;)
@@ -77,7 +77,7 @@ void compute_late(const Graph &graph, const std::vector<std::set<std::size_t>> &
   for (std::vector<std::size_t> &run : runs)
     run.clear();
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (reason_against(graph.nodes[i]).empty())
+    if (may_hold[i])
       runs[static_cast<std::size_t>(place[i])].push_back(i);
 }
 
@@ -94,14 +94,19 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
       waits[i] += users[maker.at(name)].insert(i).second;
   wait_for_writers(graph, users, waits);
   std::set<std::size_t> allowed, others; // ready nodes in the graph's order
-  const auto ready = [&](std::size_t i) { (reason_against(graph.nodes[i]).empty() ? allowed : others).insert(i); };
+  std::vector<bool> may_hold;
+  for (const std::string &reason : reasons_against(graph))
+    may_hold.push_back(reason.empty());
+  const auto ready = [&](std::size_t i) { (may_hold[i] ? allowed : others).insert(i); };
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     if (waits[i] == 0)
       ready(i);
   std::vector<std::vector<std::size_t>> runs(1);
   std::vector<std::ptrdiff_t> place(graph.nodes.size(), 0);
   while (!allowed.empty() || !others.empty()) {
-    std::set<std::size_t> &from = allowed.empty() ? others : allowed;
+    // Before a run all others that are ready, so that they divide no run.
+    const bool takes_other = !others.empty() && (allowed.empty() || runs.back().empty());
+    std::set<std::size_t> &from = takes_other ? others : allowed;
     const std::size_t next = *from.begin();
     place[next] = std::ssize(runs) - (&from != &allowed && runs.back().empty() ? 2 : 1);
     if (&from == &allowed)
@@ -113,7 +118,7 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
       if (--waits[user] == 0)
         ready(user);
   }
-  compute_late(graph, users, place, runs);
+  compute_late(graph, may_hold, users, place, runs);
   return runs;
 }
 
@@ -315,6 +320,21 @@ std::string reason_against(const Node &node) {
       return "is on two devices";
   }
   return "";
+}
+
+std::vector<std::string> reasons_against(const Graph &graph) {
+  std::map<std::string, int> operators; // by device
+  for (const Node &node : graph.nodes)
+    operators[device_of(node)] += !node.op.empty();
+  operators.erase("");
+  const auto most = std::ranges::max_element(operators, {}, [](const auto &one) { return one.second; });
+  std::vector<std::string> reasons;
+  for (const Node &node : graph.nodes) {
+    reasons.push_back(reason_against(node));
+    if (reasons.back().empty() && device_of(node) != most->first)
+      reasons.back() = "is on another device than most operators";
+  }
+  return reasons;
 }
 
 std::vector<std::size_t> ordered_nodes(const Graph &graph) {

@@ -42,7 +42,10 @@ std::optional<Attention> attention_of(const std::string &op, const nlohmann::jso
 /// result is where the maxima lie.
 bool is_max_pool(const std::string &op);
 
-/// The reason why no region may hold the node; empty when one may.
+/// The reason why no region may hold the node, whatever the graph; empty when one may.
 std::string reason_against(const Node &node);
+
+/// The reasons by node. Regions hold operators of one device: that of most operators.
+std::vector<std::string> reasons_against(const Graph &graph);
 
 } // namespace warpwright::regions

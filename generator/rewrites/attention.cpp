@@ -31,12 +31,11 @@ struct Mask {
 /// Returns the masked value behind a node, if there is one.
 std::optional<std::pair<std::string, Mask>> masked(const GraphFacts &facts,
                                                    const model::Node &node) {
-  constexpr double kLeast = -1e30; // as good as -inf behind a softmax of float32 scores
   if (node.op == op::where) {
     const auto on_true = facts.constant(node.inputs[1]), on_false = facts.constant(node.inputs[2]);
-    if (on_true && *on_true < kLeast)
+    if (on_true && *on_true < kHides)
       return std::pair{node.inputs[2], Mask{node.inputs[0], true}};
-    if (on_false && *on_false < kLeast)
+    if (on_false && *on_false < kHides)
       return std::pair{node.inputs[1], Mask{node.inputs[0], false}};
   }
   if (node.op == op::add)

@@ -117,7 +117,6 @@ std::optional<Linear> truth(const GraphFacts &facts, const std::string &value) {
 
 /// Returns the function that is positive exactly where the mask hides a score; elsewhere the mask must change nothing.
 std::optional<Linear> hidden_by(const GraphFacts &facts, const std::string &mask) {
-  constexpr double kLeast = -1e30; // as good as -inf behind a softmax of float32 scores
   const model::Node &node = facts.node(mask);
   const model::Shape &shape = node.type().shape;
   if (node.op == op::expand || node.op == op::reshape) {
@@ -133,7 +132,7 @@ std::optional<Linear> hidden_by(const GraphFacts &facts, const std::string &mask
     return hidden_by(facts, node.inputs[0]);
   if (node.op == op::triu) {
     const auto number = facts.constant(node.inputs[0]);
-    return number && *number < kLeast ? truth(facts, mask) : std::nullopt;
+    return number && *number < kHides ? truth(facts, mask) : std::nullopt;
   }
   if (node.op != op::where)
     return std::nullopt;
@@ -141,9 +140,9 @@ std::optional<Linear> hidden_by(const GraphFacts &facts, const std::string &mask
   const auto condition = truth(facts, node.inputs[0]);
   if (!condition || !on_true || !on_false)
     return std::nullopt;
-  if (*on_true < kLeast && *on_false == 0)
+  if (*on_true < kHides && *on_false == 0)
     return condition;
-  return *on_false < kLeast && *on_true == 0 ? std::optional(combined(*condition, -1, {{}, 1}, 1))
+  return *on_false < kHides && *on_true == 0 ? std::optional(combined(*condition, -1, {{}, 1}, 1))
                                              : std::nullopt;
 }
 

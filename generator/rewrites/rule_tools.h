@@ -7,6 +7,9 @@
 
 namespace warpwright::rewrites {
 
+/// An added mask below this hides a score as -inf does: the softmax of float32 scores gives it no weight.
+inline constexpr double kHides = -1e30;
+
 /// Returns a replacement by an existing value, without new nodes.
 inline Replacement existing(const std::string &value) { return {{}, value}; }
 

@@ -3,6 +3,7 @@
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
+#include "generator/ops/scalar_ops.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -17,13 +18,6 @@ constexpr std::int64_t kMostTerms = 8, kMostTermsOfLarge = 4;
 /// The most pointwise ops before a sum that are written once for each term.
 constexpr std::size_t kMostRepeated = 48;
 
-std::int64_t elements(const model::Shape &shape) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape)
-    count *= extent;
-  return count;
-}
-
 /// What a value is computed from, without nodes that have their values in memory.
 struct Sources {
   std::size_t pointwise = 0; ///< ops of at least as many elements
@@ -31,7 +25,7 @@ struct Sources {
 };
 Sources sources_of(const GraphFacts &facts, const std::string &value) {
   Sources found;
-  const std::int64_t all = elements(facts.type(value).shape);
+  const std::int64_t all = model::elements_of(facts.type(value).shape);
   std::vector<std::string> open{value};
   std::set<std::string> seen;
   while (!open.empty()) {
@@ -39,7 +33,7 @@ Sources sources_of(const GraphFacts &facts, const std::string &value) {
     open.pop_back();
     if (!seen.insert(node.name).second || ops::is_generated(node))
       continue;
-    const std::int64_t own = elements(node.type().shape);
+    const std::int64_t own = model::elements_of(node.type().shape);
     found.broadcast |= own > 1 && own < all;
     if (!ops::is_pointwise(node) && !ops::is_view(node))
       continue;
@@ -59,7 +53,7 @@ bool spreads(const GraphFacts &facts, const std::string &value, std::int64_t cou
     for (const model::Node *user : facts.index().users(name)) {
       if (!ops::is_pointwise(*user) && !ops::is_view(*user))
         continue;
-      if (elements(user->type().shape) == count)
+      if (model::elements_of(user->type().shape) == count)
         return true;
       if (seen.insert(user->name).second)
         open.push_back(user->name);
@@ -91,8 +85,7 @@ const char *combining_op(const model::Node &node) {
 
 /// Returns the dtype in which PyTorch accumulates values of the result's dtype.
 model::Dtype accumulator(model::Dtype dtype) {
-  return dtype == model::Dtype::Float16 || dtype == model::Dtype::BFloat16 ? model::Dtype::Float32
-                                                                          : dtype;
+  return ops::is_half(dtype) ? model::Dtype::Float32 : dtype;
 }
 
 /// Returns the value's parts of extent 1 along dims, in order.
@@ -119,7 +112,7 @@ std::optional<Replacement> write_out_reduction(const GraphFacts &facts, const mo
   const model::Shape &from = facts.type(source).shape;
   const model::Shape dims = ops::reduced_dims(node, from.size());
   const std::int64_t count = extent_of(from, dims);
-  if (count < 2 || count > kMostTerms || spreads(facts, node.name, elements(from)))
+  if (count < 2 || count > kMostTerms || spreads(facts, node.name, model::elements_of(from)))
     return std::nullopt;
   const Sources sources = sources_of(facts, source);
   const bool lies_together = contains(dims, std::ssize(from) - 1); // a thread reads its terms as one vector

@@ -113,6 +113,26 @@ TEST_CASE("A network of convolutions is cut rarely, since regions hand values on
   CHECK(partition(graph(nodes, {"x100"})).size() > 1);
 }
 
+TEST_CASE("What another device computes for the graph divides no region") {
+  const auto on_cpu = [](json one) {
+    for (json &result : one["results"])
+      result["device"] = "cpu";
+    return one;
+  };
+  const Graph whole =
+      graph({input(value("x", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
+             on_cpu(node("aten.full.default", {{4}, 2.0}, value("two", {4}))),
+             on_cpu(node("aten.exp.default", json::array({read("two")}), value("e", {4}))),
+             node("prims.device_put.default", {read("e"), {{"device", "cuda:0"}}}, value("put", {4})),
+             node("aten.neg.default", json::array({read("a")}), value("b", {4})),
+             node("aten.mul.Tensor", {read("put"), read("b")}, value("c", {4}))},
+            {"c"});
+  const auto regions = partition(whole);
+  REQUIRE(regions.size() == 1);
+  CHECK(regions[0] == std::vector<std::size_t>{1, 5, 6});
+  CHECK(reasons_against(whole)[3] == "is on another device than most operators");
+}
+
 TEST_CASE("Vectors that are computed from inputs alone are in the region that reads them") {
   const Graph whole =
       graph({input(value("x", {4})), input(value("v", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
