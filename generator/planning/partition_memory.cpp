@@ -212,6 +212,10 @@ bool Partition::worth_memory(const Node &value) const {
   constexpr std::int64_t kLarge = 4; ///< from this growth on, storing the value costs nothing in comparison
   if ((std::min(readers.growth, kLarge) - 1) * cost > (kLarge - 1) * kCheapChain)
     return true;
+  // A product's epilogue computes with few warps, and while nothing multiplies.
+  constexpr std::int64_t kWorthLaunch = 1 << 16; ///< elements
+  if (readers.most_behind_product > elements && cost > kCheapChain / 4 && elements >= kWorthLaunch)
+    return true;
   if (readers.regions.size() < 2)
     return false;
   std::set<std::string> sources, seen;
@@ -242,6 +246,9 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
         readers.most_reuse = std::max(readers.most_reuse, reuse(*user, graph_));
       else
         readers.growth = std::max(readers.growth, size / elements);
+      if (user->name != draft.planned.region.anchor && !draft.planned.region.anchor.empty() &&
+          ops::is_product(node(draft.planned.region.anchor)))
+        readers.most_behind_product = std::max(readers.most_behind_product, size);
     } else if (memory_.contains(user->name)) {
       readers.regions.insert(user->name);
       readers.growth = std::max(readers.growth, size / elements);

@@ -83,6 +83,7 @@ private:
   struct Readers {
     std::set<std::string> regions; ///< by anchor, or by value in memory
     std::int64_t growth = 1;       ///< elements of the largest over those of the value
+    std::int64_t most_behind_product = 0; ///< elements of the largest in the epilogue of a product
     std::int64_t most_reuse = 1;
     std::set<std::string> seen;
     std::set<std::string>
