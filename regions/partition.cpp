@@ -1,5 +1,7 @@
 #include "regions/partition.h"
 
+#include "support/model/dtype.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -57,7 +59,8 @@ bool is_vector(const Value &value) {
 /// Moves vectors that are computed from inputs element by element, as a norm's factors from its statistics, to the first
 /// run that reads them: else those of a whole network would be in its first run.
 /// @param place by node: its run, or for a node outside the runs the last run before it
-void compute_late(const Graph &graph, const std::vector<bool> &may_hold, const std::vector<std::set<std::size_t>> &users, std::vector<std::ptrdiff_t> &place,
+void compute_late(const Graph &graph, const std::vector<bool> &may_hold,
+                  const std::vector<std::set<std::size_t>> &users, std::vector<std::ptrdiff_t> &place,
                   std::vector<std::vector<std::size_t>> &runs) {
   std::map<std::string, bool> from_inputs; // by value
   std::vector<bool> may_move(graph.nodes.size(), false);
@@ -108,8 +111,8 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
     const bool takes_other = !others.empty() && (allowed.empty() || runs.back().empty());
     std::set<std::size_t> &from = takes_other ? others : allowed;
     const std::size_t next = *from.begin();
-    place[next] = std::ssize(runs) - (&from != &allowed && runs.back().empty() ? 2 : 1);
-    if (&from == &allowed)
+    place[next] = std::ssize(runs) - (takes_other && runs.back().empty() ? 2 : 1);
+    if (!takes_other)
       runs.back().push_back(next);
     else if (!runs.back().empty() && !graph.nodes[next].op.empty())
       runs.emplace_back();
@@ -133,50 +136,44 @@ bool is_convolving(const Graph &graph, const std::vector<std::size_t> &run) {
   return std::ranges::count_if(run, convolves) * kOperators >= std::ranges::ssize(run);
 }
 
-/// Elements of all tensors of the values.
-std::int64_t elements_of(const std::vector<Value> &values) {
-  std::int64_t total = 0;
-  for (const Value &value : values)
-    total += std::accumulate(value.type.shape.begin(), value.type.shape.end(), std::int64_t{1}, std::multiplies<>());
-  return total;
+std::int64_t elements_of(const Value &value) {
+  return std::accumulate(value.type.shape.begin(), value.type.shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::int64_t bytes_of(const Value &value) {
-  static const std::map<std::string, std::int64_t> kWidths{
-      {"int16", 2}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4}, {"float32", 4}, {"int64", 8}, {"float64", 8}};
-  const auto width = kWidths.find(value.type.dtype);
-  return elements_of({value}) * (width == kWidths.end() ? 1 : width->second);
+  const auto dtype = model::dtype_from_name(value.type.dtype);
+  return elements_of(value) * (dtype ? static_cast<std::int64_t>(model::size_bytes(*dtype)) : 1);
 }
+
+/// Elements of the graph's tensors by name.
+using Elements = std::map<std::string, std::int64_t>;
 
 /// Division of one run into parts. Of equally narrow cuts it takes the last: a part costs a call, and what fuses or keeps its
 /// layout does so within a part.
 class Cutter {
 public:
-  Cutter(const Graph &graph, const std::vector<std::size_t> &run, const Limits &limits)
+  Cutter(const Graph &graph, const Elements &elements, const std::vector<std::size_t> &run, const Limits &limits)
       : run_(run), fewest_(limits.fewest), most_(limits.most) {
     if (is_convolving(graph, run)) {
       fewest_ = limits.fewest_convolving;
       most_ = limits.most_convolving;
     }
-    std::map<std::string, std::int64_t> elements; // of each value of the graph
-    for (const Node &node : graph.nodes)
-      for (const Value &value : node.results)
-        elements[value.name] = elements_of({value});
-    std::map<std::string, std::string> memory; // by view: the value that it shows
+    std::map<std::string, std::string> shown; // by view
+    const auto shown_by = [&](const std::string &name) {
+      const auto found = shown.find(name);
+      return found == shown.end() ? name : found->second;
+    };
     std::map<std::string, std::size_t> made_at, last;
     std::map<std::string, std::int64_t> bytes;
     for (std::size_t at = 0; at < run.size(); ++at) {
       const Node &node = graph.nodes[run[at]];
       const std::vector<std::string> reads = read_values(node);
       work_.push_back(work_of(node, reads, elements));
-      for (const std::string &name : reads) {
-        const auto shown = memory.find(name);
-        last[shown == memory.end() ? name : shown->second] = at;
-      }
+      for (const std::string &name : reads)
+        last[shown_by(name)] = at;
       for (const Value &result : node.results)
         if (node.is_view && !reads.empty()) {
-          const auto shown = memory.find(reads[0]);
-          memory[result.name] = shown == memory.end() ? reads[0] : shown->second;
+          shown[result.name] = shown_by(reads[0]);
         } else {
           made_at[result.name] = at;
           bytes[result.name] = bytes_of(result);
@@ -200,17 +197,19 @@ public:
   }
 
 private:
-  /// @param elements by value
-  static int work_of(const Node &node, const std::vector<std::string> &reads, const std::map<std::string, std::int64_t> &elements) {
+  static int work_of(const Node &node, const std::vector<std::string> &reads, const Elements &elements) {
     constexpr std::int64_t kShort = 8; ///< terms of a sum that a kernel writes out
-    constexpr std::array kInPlace = {"aten.cat.", "aten.index.", "aten.gather.", "aten.embedding.", "aten.constant_pad_nd.", "aten.flip.", "aten.roll."};
-    constexpr std::array kReductions = {"aten.sum.", "aten.mean.", "aten.amax.", "aten.amin.", "aten.prod.", "aten.any.", "aten.all."};
+    constexpr std::array kInPlace = {"aten.cat.",  "aten.index.", "aten.gather.", "aten.embedding.", "aten.constant_pad_nd.",
+                                     "aten.flip.", "aten.roll."};
+    constexpr std::array kReductions = {"aten.sum.",  "aten.mean.", "aten.amax.", "aten.amin.",
+                                        "aten.prod.", "aten.any.",  "aten.all."};
     const auto starts = [&](const char *start) { return node.op.starts_with(start); };
     if (node.is_view || node.args.empty())
       return 0;
     if (has_tag(node, "pointwise") || reads.empty() || std::ranges::any_of(kInPlace, starts))
       return 1;
-    const bool is_short = std::ranges::any_of(kReductions, starts) && elements.at(reads[0]) <= kShort * elements_of(node.results);
+    const bool is_short =
+        std::ranges::any_of(kReductions, starts) && elements.at(reads[0]) <= kShort * elements_of(node.results[0]);
     return is_short ? 1 : Limits::kAnchor;
   }
 
@@ -348,9 +347,13 @@ std::vector<std::size_t> ordered_nodes(const Graph &graph) {
 }
 
 std::vector<std::vector<std::size_t>> partition(const Graph &graph, const Limits &limits) {
+  Elements elements;
+  for (const Node &node : graph.nodes)
+    for (const Value &value : node.results)
+      elements[value.name] = elements_of(value);
   std::vector<std::vector<std::size_t>> regions;
   for (const std::vector<std::size_t> &run : runs_of(graph))
-    for (std::vector<std::size_t> &part : Cutter(graph, run, limits).parts())
+    for (std::vector<std::size_t> &part : Cutter(graph, elements, run, limits).parts())
       if (is_worth_it(graph, part))
         regions.push_back(std::move(part));
   return regions;

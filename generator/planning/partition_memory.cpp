@@ -232,7 +232,7 @@ bool Partition::worth_memory(const Node &value) const {
 void Partition::collect_readers(const Node &value, Readers &readers) const {
   if (!readers.seen.insert(value.name).second)
     return;
-  const std::int64_t elements = model::elements_of(value.type().shape);
+  const std::int64_t elements = std::max<std::int64_t>(model::elements_of(value.type().shape), 1);
   for (const Node *user : users(value.name)) {
     const std::int64_t size = model::elements_of(user->type().shape);
     if (user->op == op::slice || user->op == op::flip)
@@ -240,22 +240,20 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
     else
       readers.in_place = true;
     if (const auto owner = owner_.find(user->name); owner != owner_.end()) {
-      const Draft &draft = drafts_[owner->second];
-      readers.regions.insert(draft.planned.region.anchor);
-      if (user->name == draft.planned.region.anchor)
+      const std::string &anchor = drafts_[owner->second].planned.region.anchor;
+      readers.regions.insert(anchor);
+      if (user->name == anchor) {
         readers.most_reuse = std::max(readers.most_reuse, reuse(*user, graph_));
-      else
-        readers.growth = std::max(readers.growth, size / elements);
-      if (user->name != draft.planned.region.anchor && !draft.planned.region.anchor.empty() &&
-          ops::is_product(node(draft.planned.region.anchor)))
+        continue;
+      }
+      if (ops::is_product(node(anchor)))
         readers.most_behind_product = std::max(readers.most_behind_product, size);
     } else if (memory_.contains(user->name)) {
       readers.regions.insert(user->name);
-      readers.growth = std::max(readers.growth, size / elements);
     } else {
-      readers.growth = std::max(readers.growth, size / elements);
       collect_readers(*user, readers);
     }
+    readers.growth = std::max(readers.growth, size / elements);
   }
 }
 

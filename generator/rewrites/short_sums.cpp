@@ -18,7 +18,7 @@ constexpr std::int64_t kMostTerms = 8, kMostTermsOfLarge = 4;
 /// The most pointwise ops before a sum that are written once for each term.
 constexpr std::size_t kMostRepeated = 48;
 
-/// What a value is computed from, without nodes that have their values in memory.
+/// The ops that compute a value in place, back to the nearest values that lie in memory.
 struct Sources {
   std::size_t pointwise = 0; ///< ops of at least as many elements
   bool broadcast = false; ///< an operand with fewer elements, which a number is not

@@ -56,14 +56,17 @@ std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts
   return parts;
 }
 
+/// Returns the elements of the dimensions from `begin` to before `end`.
+std::int64_t elements_of(const model::Shape &shape, std::size_t begin, std::size_t end) {
+  const auto at = [&](std::size_t dim) { return shape.begin() + static_cast<std::ptrdiff_t>(dim); };
+  return model::elements_of(model::Shape(at(begin), at(end)));
+}
+
 /// Returns the dimension of `from` whose positions a reshape keeps as those of dimension `dim` of `to`.
 std::optional<std::int64_t> dim_before_reshape(const model::Shape &from, const model::Shape &to,
                                                std::int64_t dim) {
   const auto inner = [](const model::Shape &shape, std::size_t at) {
-    std::int64_t elements = 1;
-    for (std::size_t i = at + 1; i < shape.size(); ++i)
-      elements *= shape[i];
-    return elements;
+    return elements_of(shape, at + 1, shape.size());
   };
   const auto at = static_cast<std::size_t>(dim);
   for (std::size_t i = 0; i < from.size(); ++i)
@@ -203,12 +206,9 @@ std::optional<Replacement> recognise_stack(const GraphFacts &facts, const model:
   if (!facts.read_once(joined.name) || part[dim] == 1 ||
       !std::ranges::all_of(joined.inputs, [&](const std::string &one) { return facts.type(one).shape == part; }))
     return std::nullopt;
-  const auto elements = [](auto begin, auto end) {
-    return model::elements_of(model::Shape(begin, end));
-  };
-  const std::int64_t outer = elements(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(dim));
+  const std::int64_t outer = elements_of(part, 0, dim);
   std::size_t at = 0;
-  while (at < to.size() && (elements(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(at)) != outer || to[at] == 1))
+  while (at < to.size() && (elements_of(to, 0, at) != outer || to[at] == 1))
     ++at;
   if (at == to.size() || to[at] != parts)
     return std::nullopt;

@@ -183,7 +183,8 @@ def ends_of_slices(node, shape):
     ends = []
     for user in node.users:
         start, step = (*user.args[2:3], 0)[0], (*user.args[4:5], 1)[0]
-        more = ends_of_slices(user, shape) if packet_name(user) == "aten.slice" and start in (0, None) and step == 1 else None
+        is_slice = packet_name(user) == "aten.slice" and start in (0, None) and step == 1
+        more = ends_of_slices(user, shape) if is_slice else None
         if more is None:
             return None
         ends += more
@@ -195,10 +196,11 @@ def without_padding(gm):
 
     Inductor pads products where that seems faster in a measurement, so that equal programs have
     different graphs from process to process. Plans are kept for the program's own."""
-    padded = [node for node in gm.graph.nodes if packet_name(node) in PRODUCTS and any(before_padding(one) is not one for one in node.args[-2:])]
-    if not padded:
+    names = {node.name for node in gm.graph.nodes
+             if packet_name(node) in PRODUCTS and any(before_padding(one) is not one for one in node.args[-2:])}
+    if not names:
         return gm
-    names, gm = {node.name for node in padded}, copied(gm)
+    gm = copied(gm)
     for node in [one for one in gm.graph.nodes if one.name in names]:
         operands = [before_padding(one) if isinstance(one, Node) else one for one in node.args]
         first, second = (one.meta["val"] for one in operands[-2:])
@@ -211,12 +213,7 @@ def without_padding(gm):
         product.meta.update(node.meta, val=node.meta["val"].new_empty(shape))
         for one in ends:
             one.replace_all_uses_with(product)
-        unused = [*ends, node, *node.args]
-        while unused:
-            one = unused.pop()
-            if isinstance(one, Node) and one.op == "call_function" and not one.users and one is not product:
-                unused += [*one.args]
-                gm.graph.erase_node(one)
+        drop_unread(gm.graph, ends)
     gm.recompile()
     return gm
 
@@ -406,8 +403,8 @@ def put_in_order(graph, place, ordered):
 
 
 def drop_unread(graph, nodes):
-    """Removes operators that a region now computes, starting at its outputs. PyTorch's own
-    elimination needs a sorted graph, and this graph is not sorted yet."""
+    """Removes operators that nothing reads any more, starting at these. PyTorch's own elimination
+    needs a sorted graph, and a graph with calls of regions is not sorted yet."""
     waiting = [node for node in nodes if not node.users]
     while waiting:
         node = waiting.pop()

@@ -67,11 +67,11 @@ template <class Value> Op boolean(std::string_view name, WriteElement write, Val
     return Value{}(x[0], x[1]);
   });
 }
-#define WARPWRIGHT_SIGN(sign)                                                                      \
+#define WARPWRIGHT_BETWEEN(sign)                                                                   \
   [](const Node &, const Node *, Operands x) {                                                     \
     return "(" + x[0].bare() + " " #sign " " + x[1].bare() + ")";                                  \
-  },                                                                                               \
-      [](double a, double b) { return a sign b; }
+  }
+#define WARPWRIGHT_SIGN(sign) WARPWRIGHT_BETWEEN(sign), [](double a, double b) { return a sign b; }
 
 /// Returns the row of an operator on the bits of integers.
 Op integral(Op op, WriteElement write) {
@@ -80,19 +80,19 @@ Op integral(Op op, WriteElement write) {
   op.integral = true;
   return op;
 }
-#define WARPWRIGHT_BITS(sign)                                                                      \
-  [](const Node &, const Node *, Operands x) {                                                     \
-    return "(" + x[0].bare() + " " #sign " " + x[1].bare() + ")";                                  \
-  }
+
+/// Returns the text without the bits that the dtype has not.
+std::string wrapped(const std::string &text, model::Dtype dtype) {
+  return "(" + compute_type_of(dtype) + ")(" + memory_type_of(dtype) + ")" + text;
+}
 
 /// Returns the text of a shift, which PyTorch defines for all distances: by those outside of the dtype's bits it gives
 /// `outside`.
 std::string shift(Operands x, const char *sign, const std::string &outside) {
   const std::string &value = x[0].bare(), &by = x[1].bare();
   const std::string bits = std::to_string(8 * model::size_bytes(x[0].dtype()));
-  const std::string type = compute_type_of(x[0].dtype());
-  return "(" + by + " >= 0 && " + by + " < " + bits + " ? (" + type + ")(" +
-         memory_type_of(x[0].dtype()) + ")(" + value + " " + sign + " " + by + ") : " + outside + ")";
+  const std::string shifted = wrapped("(" + value + " " + sign + " " + by + ")", x[0].dtype());
+  return "(" + by + " >= 0 && " + by + " < " + bits + " ? " + shifted + " : " + outside + ")";
 }
 
 long long bits_of(double value) { return static_cast<long long>(value); }
@@ -223,8 +223,7 @@ const std::vector<Op> kPointwise = {
      .reference = [](const Node &, std::span<const double> x) { return x[0] == 0 ? 1.0 : 0.0; }},
     integral(unary("bitwise_not", Cheap, {}),
              [](const Node &, const Node *, Operands x) {
-               return "((" + compute_type_of(x[0].dtype()) + ")(" + memory_type_of(x[0].dtype()) +
-                      ")~" + x[0].bare() + ")";
+               return "(" + wrapped("~" + x[0].bare(), x[0].dtype()) + ")";
              })
         .judged_by([](double x) { return -1 - x; }),
     {.name = "cast",
@@ -459,11 +458,11 @@ const std::vector<Op> kPointwise = {
     boolean("logical_xor", WARPWRIGHT_SIGN(!=), false).judged_by([](double a, double b) {
       return (a != 0) != (b != 0) ? 1.0 : 0.0;
     }),
-    integral(binary("bitwise_and", Cheap, {}), WARPWRIGHT_BITS(&))
+    integral(binary("bitwise_and", Cheap, {}), WARPWRIGHT_BETWEEN(&))
         .judged_by([](double a, double b) { return double(bits_of(a) & bits_of(b)); }),
-    integral(binary("bitwise_or", Cheap, {}), WARPWRIGHT_BITS(|))
+    integral(binary("bitwise_or", Cheap, {}), WARPWRIGHT_BETWEEN(|))
         .judged_by([](double a, double b) { return double(bits_of(a) | bits_of(b)); }),
-    integral(binary("bitwise_xor", Cheap, {}), WARPWRIGHT_BITS(^))
+    integral(binary("bitwise_xor", Cheap, {}), WARPWRIGHT_BETWEEN(^))
         .judged_by([](double a, double b) { return double(bits_of(a) ^ bits_of(b)); }),
     integral(binary("bitwise_left_shift", Cheap, {}),
              [](const Node &, const Node *, Operands x) {
