@@ -249,7 +249,8 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
       if (ops::is_product(node(anchor)))
         readers.most_behind_product = std::max(readers.most_behind_product, size);
     } else if (memory_.contains(user->name)) {
-      readers.regions.insert(user->name);
+      const auto place = places_.find(user->name); // one launch stores all parts of a `cat`
+      readers.regions.insert(place == places_.end() ? user->name : place->second.whole);
     } else {
       collect_readers(*user, readers);
     }

@@ -39,6 +39,28 @@ model::Shape aligned(const model::Shape &shape, std::size_t rank) {
   return result;
 }
 
+std::int64_t elements_of(const model::Shape &shape, std::size_t begin, std::size_t end) {
+  const auto at = [&](std::size_t dim) { return shape.begin() + static_cast<std::ptrdiff_t>(dim); };
+  return model::elements_of(model::Shape(at(begin), at(end)));
+}
+
+std::optional<std::int64_t> same_dim(const model::Shape &shape, std::int64_t dim,
+                                     const model::Shape &other) {
+  const auto at = static_cast<std::size_t>(dim);
+  const std::int64_t inner = elements_of(shape, at + 1, shape.size());
+  for (std::size_t i = 0; i < other.size(); ++i)
+    if (other[i] == shape[at] && elements_of(other, i + 1, other.size()) == inner)
+      return static_cast<std::int64_t>(i);
+  return std::nullopt;
+}
+
+const model::Node &behind_views(const GraphFacts &facts, const std::string &value) {
+  const model::Node *node = &facts.node(value);
+  while (node->op == op::reshape || node->op == op::permute)
+    node = &facts.node(node->inputs[0]);
+  return *node;
+}
+
 std::optional<model::Shape> place_of_dims(const model::Shape &from, const model::Shape &to) {
   model::Shape places;
   std::size_t next = 0;

@@ -31,6 +31,17 @@ bool contains(const model::Shape &dims, std::int64_t dim);
 /// Returns the shape as it broadcasts to `rank` dimensions: with ones before it.
 model::Shape aligned(const model::Shape &shape, std::size_t rank);
 
+/// Returns the elements of the dimensions from `begin` to before `end`.
+std::int64_t elements_of(const model::Shape &shape, std::size_t begin, std::size_t end);
+
+/// Returns the dimension of `other`, a shape of as many elements, whose positions are those of dimension `dim` of
+/// `shape`; nullopt where a reshape splits or merges it.
+std::optional<std::int64_t> same_dim(const model::Shape &shape, std::int64_t dim,
+                                     const model::Shape &other);
+
+/// Returns the value behind reshapes and permutes.
+const model::Node &behind_views(const GraphFacts &facts, const std::string &value);
+
 /// For a reshape that only inserts or drops dimensions of extent 1, returns each dimension's place in `to`, or -1.
 std::optional<model::Shape> place_of_dims(const model::Shape &from, const model::Shape &to);
 

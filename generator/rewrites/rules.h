@@ -30,8 +30,10 @@ Match inference_batch_norm;      // norm_shift.cpp
 Match covering_convolution;      // conv_as_matmul.cpp
 Match pointwise_convolution;     // conv_as_matmul.cpp
 Match permute_late;              // permute_late.cpp
+Match reshape_early;             // reshape_early.cpp
 Match slice_early;               // slice_early.cpp
-Match recognise_stack;           // slice_early.cpp
+Match recognise_stack;           // stacks.cpp
+Match stack_late;                // stacks.cpp
 Match split_gated_product;       // slice_early.cpp
 Match index_slices;              // index_slices.cpp
 Match split_reduction;           // reduction_split.cpp

@@ -56,25 +56,6 @@ std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts
   return parts;
 }
 
-/// Returns the elements of the dimensions from `begin` to before `end`.
-std::int64_t elements_of(const model::Shape &shape, std::size_t begin, std::size_t end) {
-  const auto at = [&](std::size_t dim) { return shape.begin() + static_cast<std::ptrdiff_t>(dim); };
-  return model::elements_of(model::Shape(at(begin), at(end)));
-}
-
-/// Returns the dimension of `from` whose positions a reshape keeps as those of dimension `dim` of `to`.
-std::optional<std::int64_t> dim_before_reshape(const model::Shape &from, const model::Shape &to,
-                                               std::int64_t dim) {
-  const auto inner = [](const model::Shape &shape, std::size_t at) {
-    return elements_of(shape, at + 1, shape.size());
-  };
-  const auto at = static_cast<std::size_t>(dim);
-  for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] == to[at] && inner(from, i) == inner(to, at))
-      return static_cast<std::int64_t>(i);
-  return std::nullopt;
-}
-
 /// Returns the operands with which the node computes the slice of its result; nullopt where slices do not suffice.
 std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
                                                  ReplacementBuilder &builder,
@@ -104,7 +85,7 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
   } else if (node.op == op::permute) {
     inner.dim = (*ops::list_attribute(node, "dims"))[static_cast<std::size_t>(slice.dim)];
   } else if (node.op == op::reshape) {
-    const auto same = dim_before_reshape(facts.type(parts[0]).shape, node.type().shape, slice.dim);
+    const auto same = same_dim(node.type().shape, slice.dim, facts.type(parts[0]).shape);
     if (!same)
       return std::nullopt;
     inner.dim = *same;
@@ -162,14 +143,6 @@ bool is_cut_apart(const GraphFacts &facts, const std::string &value, std::int64_
   return slices.size() < 2 || readers.size() != 1 || facts.node(*readers.begin()).op != op::cat;
 }
 
-/// Returns true for pointwise ops and joined parts, and for reshapes and permutes of them.
-bool is_computed_in_place(const GraphFacts &facts, const model::Node &cut) {
-  const model::Node *value = &cut;
-  while (value->op == op::reshape || value->op == op::permute)
-    value = &facts.node(value->inputs[0]);
-  return ops::is_pointwise(*value) || value->op == op::cat;
-}
-
 /// Returns `cut` computed from slices of its operands in place of the slice `node` of its result.
 std::optional<Replacement> before(const GraphFacts &facts, const model::Node &node,
                                   const model::Node &cut, const Slice &slice) {
@@ -190,36 +163,12 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
   if (cut.types.size() != 1 ||
       cut.type().shape[static_cast<std::size_t>(slice.dim)] == slice.extent)
     return std::nullopt;
+  const model::Node &computed = behind_views(facts, cut.name);
+  const bool is_in_place = ops::is_pointwise(computed) || computed.op == op::cat;
   if (!facts.read_once(cut.name) &&
-      !(is_computed_in_place(facts, cut) && is_cut_apart(facts, cut.name, slice.dim)))
+      !(is_in_place && is_cut_apart(facts, cut.name, slice.dim)))
     return std::nullopt;
   return before(facts, node, cut, slice);
-}
-
-std::optional<Replacement> recognise_stack(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != op::reshape || facts.node(node.inputs[0]).op != op::cat)
-    return std::nullopt;
-  const model::Node &joined = facts.node(node.inputs[0]);
-  const model::Shape &to = node.type().shape, &part = facts.type(joined.inputs[0]).shape;
-  const auto dim = static_cast<std::size_t>(ops::integer_attribute(joined, "dim"));
-  const auto parts = static_cast<std::int64_t>(joined.inputs.size());
-  if (!facts.read_once(joined.name) || part[dim] == 1 ||
-      !std::ranges::all_of(joined.inputs, [&](const std::string &one) { return facts.type(one).shape == part; }))
-    return std::nullopt;
-  const std::int64_t outer = elements_of(part, 0, dim);
-  std::size_t at = 0;
-  while (at < to.size() && (elements_of(to, 0, at) != outer || to[at] == 1))
-    ++at;
-  if (at == to.size() || to[at] != parts)
-    return std::nullopt;
-  ReplacementBuilder builder(facts, node);
-  model::Shape shape = to;
-  shape[at] = 1;
-  std::vector<std::string> values;
-  for (const std::string &one : joined.inputs)
-    values.push_back(builder.reshape(one, shape));
-  return builder.finish(
-      builder.op(op::cat, std::move(values), {{"dim", static_cast<std::int64_t>(at)}}));
 }
 
 std::optional<Replacement> split_gated_product(const GraphFacts &facts, const model::Node &node) {

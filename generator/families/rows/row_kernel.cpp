@@ -87,6 +87,7 @@ private:
 
   /// Text of a kernel that runs passes [first, last) after it merges the partial results of earlier passes.
   std::string kernel(const std::string &name, int first, int last, bool all) {
+    layout_.known_rows.clear();
     std::string parameters = elements::ElementWriter(layout_.graph, layout_.region).parameters();
     if (!all || layout_.shape.gang > 1)
       for (int pass = 0; pass < layout_.program.passes; ++pass)

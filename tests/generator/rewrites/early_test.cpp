@@ -312,3 +312,41 @@ TEST_CASE("running statistics are kept when the norm itself is not") {
 }
 
 } // namespace
+
+TEST_CASE("views and pointwise ops of a stack are computed for each part") {
+  GraphBuilder g;
+  const auto x = g.input("x", {2, 5, 6});
+  const auto part = [&](const std::string &value) { return g.reshape(value, {2, 1, 5, 6}); };
+  const auto stack = [&](std::vector<std::string> parts) {
+    return g.op("cat", std::move(parts), {{"dim", std::int64_t{1}}});
+  };
+  const auto y = g.op("tanh", {x}), z = g.op("exp", {x});
+  const auto turned = g.op("permute", {stack({part(y), part(z)})}, {{"dims", Shape{0, 2, 3, 1}}});
+  const auto flat = g.reshape(turned, {60, 2}), other = g.reshape(stack({part(z), part(y)}), {2, 2, 30});
+  const auto weights = g.reshape(g.op("abs", {x}), {60, 1});
+  const auto graph = check_rewrites(
+      g.graph({g.op("mul", {flat, weights}), g.op("sin", {other})}), {"stack-late"});
+  CHECK(ops_of(graph).find("cat") > ops_of(graph).rfind("mul")); // stacked last
+  GraphBuilder h; // one stack is read twice, parts of other extents, parts that are no pointwise values
+  const auto u = h.input("u", {2, 1, 4}), v = h.op("tanh", {u}), wide = h.op("exp", {h.input("w", {2, 3, 4})});
+  const auto cat = [&](const std::string &a, const std::string &b) {
+    return h.op("cat", {a, b}, {{"dim", std::int64_t{1}}});
+  };
+  const auto twice = cat(v, h.op("abs", {u}));
+  check_left_alone(h.graph({h.op("sin", {twice}), h.op("cos", {twice}), h.op("neg", {cat(v, wide)}),
+                            h.op("relu", {cat(u, u)})}),
+                   "stack-late");
+}
+
+TEST_CASE("pointwise ops between two reshapes are computed in the outer shape") {
+  GraphBuilder g;
+  const auto flat = [&](const char *name) { return g.reshape(g.op("tanh", {g.input(name, {3, 4, 5})}), {60}); };
+  const auto sum = g.op("add", {g.op("mul", {flat("x"), g.constant(2)}), flat("y")});
+  const auto graph = check_rewrites(g.graph({g.reshape(sum, {3, 1, 4, 5})}), {"reshape-early"});
+  CHECK(graph.nodes.back().op == "add");
+  GraphBuilder h; // one operand has no other shape; a value is read twice
+  const auto a = h.reshape(h.input("a", {3, 4}), {12}), b = h.input("b", {12});
+  const auto twice = h.op("exp", {a});
+  check_left_alone(h.graph({h.reshape(h.op("add", {a, b}), {3, 4}), h.reshape(twice, {3, 4}), h.op("abs", {twice})}),
+                   "reshape-early");
+}
