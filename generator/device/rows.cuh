@@ -191,19 +191,38 @@ __device__ __forceinline__ A reduce_neighbours(A mine, A *scratch) {
   }
   return mine;
 }
-// Over the Parts parts of a block that are Lanes threads apart; each gets the result. @param scratch Parts * Lanes * V of them
+// Over the Parts parts of a block that are Lanes threads apart; each gets the result. Those of a warp exchange theirs first.
+// @param scratch V * Lanes for each warp, or for each part where the lanes do not divide a warp
 template <int Parts, int Lanes, int V, class A>
 __device__ __forceinline__ void reduce_columns(A (&mine)[V], A *scratch) {
-  if (Parts > 1) {
-    const int lane = threadIdx.x % Lanes, part = threadIdx.x / Lanes;
+  constexpr int kWithin = 32 % Lanes != 0 ? 1 : Parts < 32 / Lanes ? Parts : 32 / Lanes, kGroups = Parts / kWithin, kFew = 16;
+#pragma unroll
+  for (int mask = Lanes; mask < Lanes * kWithin; mask *= 2)
 #pragma unroll
     for (int v = 0; v < V; ++v)
-      scratch[(part * V + v) * Lanes + lane] = mine[v];
+      mine[v].merge(mine[v].shuffled(mask));
+  if (kGroups > 1) {
+    const int lane = threadIdx.x % Lanes, part = threadIdx.x / (Lanes * kWithin);
+    const bool writes = threadIdx.x % (Lanes * kWithin) < Lanes;
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if (writes)
+        scratch[(part * V + v) * Lanes + lane] = mine[v];
+    if (kGroups > kFew) {
+      __syncthreads();
+      if (writes && part < kFew)
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          for (int other = part + kFew; other < kGroups; other += kFew)
+            mine[v].merge(scratch[(other * V + v) * Lanes + lane]);
+          scratch[(part * V + v) * Lanes + lane] = mine[v];
+        }
+    }
     __syncthreads();
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       mine[v] = scratch[v * Lanes + lane];
-      for (int other = 1; other < Parts; ++other)
+      for (int other = 1; other < (kGroups < kFew ? kGroups : kFew); ++other)
         mine[v].merge(scratch[(other * V + v) * Lanes + lane]);
     }
   }

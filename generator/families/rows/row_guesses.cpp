@@ -34,14 +34,14 @@ class Guesser {
 public:
   Guesser(const RowProgram &program, const ops::GraphIndex &graph,
           const elements::DeviceFacts &device)
-      : rows_(program.rows), length_(program.row_length), inner_(program.reduces_inner()),
+      : rows_(program.rows), length_(program.row_length), columns_(program.groups.back().size),
+        inner_(program.reduces_inner()),
         several_passes_(program.passes > 1), multiprocessors_(device.multiprocessors),
         clusters_(device.clusters), gangs_(device.gangs),
         cache_bytes_(device.rates.rows.cache_bytes) {
     const RowPasses held = plan_passes(program, graph, true);
-    std::size_t smallest = 8;
     const auto consider = [&](const std::string &value) {
-      smallest = std::min(smallest, model::size_bytes(graph.node(value).type().dtype));
+      smallest_ = std::min<Count>(smallest_, model::size_bytes(graph.node(value).type().dtype));
     };
     for (const RowPass &pass : held.passes)
       std::ranges::for_each(pass.leaves, consider);
@@ -51,7 +51,7 @@ public:
     held_words_ = held_words(program, graph, held);
     for (const RowReduction &reduction : program.reductions)
       state_bytes_ += state_bytes(reduction);
-    vector_ = static_cast<int>(std::clamp<std::size_t>(16 / smallest, 1, 8));
+    vector_ = static_cast<int>(std::clamp<Count>(16 / smallest_, 1, 8));
     while (program.groups.back().size % vector_ != 0)
       vector_ /= 2;
   }
@@ -292,7 +292,42 @@ private:
     return parts;
   }
 
+  /// Adds shapes in which neighboring threads take the elements of neighboring steps along a row, for few columns: red,
+  /// green and blue, or the channels of a sensor. A warp then reads memory in its order.
+  void add_narrow_columns() {
+    constexpr Count kWarp = 32, kLeastSteps = 4;
+    for (const int vector : {vector_, std::max(1, vector_ / 4)}) {
+      const Count lanes = columns_ / vector;
+      if (lanes >= kWarp)
+        continue;
+      const auto add_shape = [&](Count parts, Count splits, bool hold) {
+        const Count threads = parts * lanes, share = ceil_divide(ceil_divide(length_, splits), parts);
+        if (parts < 2 || threads % kWarp != 0 || threads > 1024 || share < kLeastSteps ||
+            (hold && share * vector * held_words_ > held_limit(threads)))
+          return;
+        add({.threads = narrow(threads),
+             .group = narrow(parts),
+             .vector = vector,
+             .unroll = narrow(hold ? share : std::min<Count>(share, vector >= 4 ? 4 : 8)),
+             .splits = narrow(splits),
+             .hold = hold});
+      };
+      if (several_passes_)
+        add_shape(power_of_two_at_least(ceil_divide(length_ * vector * held_words_, 32)), 1, true);
+      for (const Count threads : {512, 256}) {
+        const Count parts = power_of_two_at_most(threads / lanes),
+                    blocks = rows_ / (lanes * vector),
+                    wanted = ceil_divide(Count{4} * multiprocessors_, blocks);
+        add_shape(parts, std::clamp<Count>(wanted, 1, std::max<Count>(1, length_ / (parts * 8))), false);
+      }
+    }
+  }
+
   void guess_columns() {
+    constexpr Count kWholeSectors = 64; ///< bytes beside each other that cost little more than neighbors of a warp's
+    const bool narrow_first = columns_ * smallest_ < kWholeSectors;
+    if (narrow_first)
+      add_narrow_columns();
     // Wide vectors come first only if they leave enough blocks of a warp's width.
     const int narrow_vector = std::max(1, vector_ / 4);
     const bool enough = rows_ / vector_ / 32 >= multiprocessors_;
@@ -320,11 +355,15 @@ private:
         if (other >= 1)
           add_columns(other, vector, splits, false);
     }
+    if (!narrow_first)
+      add_narrow_columns();
     if (found_.empty())
       add_columns(1, 1, 1, false);
   }
 
   Count rows_, length_;
+  Count columns_;       ///< extent of the innermost group of dimensions
+  Count smallest_ = 8;  ///< bytes of the narrowest element that is read or written
   bool inner_, several_passes_;
   int multiprocessors_;
   bool clusters_, gangs_; ///< gangs on GPUs of data centres, whose multiprocessors are many
