@@ -17,7 +17,9 @@
 
 namespace warpwright::regions {
 
-inline constexpr int kFormat = 1; ///< version of the record format; records of other versions are ignored
+/// Version of the records; those of others are ignored. Launches of plans of version 1 could read what an earlier launch had
+/// not written yet.
+inline constexpr int kFormat = 2;
 
 class Store {
 public:

@@ -24,7 +24,7 @@ __device__ __forceinline__ void copy_16(void *to, const void *from, bool there) 
 __device__ __forceinline__ uint4 read_16(const void *from, bool there) {
   uint4 words = make_uint4(0, 0, 0, 0);
   asm volatile("{\n.reg .pred there;\nsetp.ne.b32 there, %5, 0;\n"
-               "@there ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\n}\n"
+               "@there ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\n}\n"
                : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w)
                : "l"(from), "r"(static_cast<int>(there)));
   return words;

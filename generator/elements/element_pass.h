@@ -40,6 +40,8 @@ public:
   void pin(const std::string &node, LaneValues values);
   LaneValues evaluate(const std::string &value, const ops::Lanes &lanes);
   void emit(const std::string &statement) { statements_->append(statement).append("\n"); }
+  /// Appends to `stores`, which follow all statements: the assembler moves no load before a store.
+  void emit_store(const std::string &statement) { stores.append(statement).append("\n"); }
   std::string fresh_name();
   /// Returns the offsets, in elements, of a value laid out with `strides`.
   std::vector<symbolic::IndexForm> offsets(const model::Shape &strides, const ops::Lanes &lanes);
@@ -50,6 +52,7 @@ public:
   std::string offset_text(const symbolic::IndexForm &offset, const model::TensorType &type) const;
   /// Counts of loads with differing lanes: those that were not vector loads, and those that were.
   int scalar_loads = 0, vector_loads = 0;
+  std::string stores;
   std::vector<symbolic::IndexForm> last_offsets; ///< of the latest load from memory
   std::set<std::string> scalar_inputs; ///< values behind scalar_loads
 

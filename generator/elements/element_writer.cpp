@@ -115,12 +115,20 @@ std::string ElementWriter::store(const Index &index, const std::string &element,
 
 std::string ElementWriter::store(std::span<const Index> lanes,
                                  std::span<const std::string> elements, int result) {
-  std::string statements;
-  ElementPass pass(environment_, statements);
+  const Stored text = values_and_stores(lanes, elements, result);
+  return text.values + text.stores;
+}
+
+ElementWriter::Stored ElementWriter::values_and_stores(std::span<const Index> lanes,
+                                                       std::span<const std::string> elements,
+                                                       int result) {
+  Stored text;
+  ElementPass pass(environment_, text.values);
   const model::Shape &shape =
       region_.anchor.empty() ? stored_shape() : graph_.node(region_.anchor).types.at(result).shape;
   store_all(pass, parse(pass, lanes, shape), LaneValues(elements.begin(), elements.end()), result);
-  return statements;
+  text.stores = std::move(pass.stores);
+  return text;
 }
 
 std::string ElementWriter::store_output(const std::string &output, std::span<const Index> lanes) {
@@ -128,7 +136,7 @@ std::string ElementWriter::store_output(const std::string &output, std::span<con
   ElementPass pass(environment_, statements);
   const auto number = std::ranges::find(region_.outputs, output) - region_.outputs.begin();
   write(pass, number, parse(pass, lanes, graph_.node(output).type().shape));
-  return statements;
+  return statements + pass.stores;
 }
 
 std::string ElementWriter::offset(const std::string &output, const Index &index) const {
@@ -198,7 +206,7 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const ops::Lane
     for (std::size_t i = 0; i < values.size(); ++i)
       pass.emit(vector + ".v[" + std::to_string(direction > 0 ? i : values.size() - 1 - i) +
                 "] = " + ops::to_memory(values[i], type.dtype) + ";");
-    pass.emit("*(" + vector_type + " *)(" + target + " + " +
+    pass.emit_store("*(" + vector_type + " *)(" + target + " + " +
               pass.offset_text(direction > 0 ? where.front() : where.back(), type) +
               ") = " + vector + ";");
     ++pass.vector_loads;
@@ -207,7 +215,7 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const ops::Lane
   ++pass.scalar_loads;
   pass.scalar_inputs.insert(value);
   for (std::size_t i = 0; i < values.size(); ++i)
-    pass.emit(target + "[" + pass.offset_text(where[i], type) +
+    pass.emit_store(target + "[" + pass.offset_text(where[i], type) +
               "] = " + ops::to_memory(values[i], type.dtype) + ";");
 }
 

@@ -53,6 +53,13 @@ public:
   std::string store(const Index &index, const std::string &element, int result = 0);
   std::string store(std::span<const Index> lanes, std::span<const std::string> elements,
                     int result = 0);
+  struct Stored {
+    std::string values; ///< statements that compute the outputs
+    std::string stores; ///< statements that write them, for the same scope
+  };
+  /// Returns what store() returns in two parts, so that loads of other elements can stand before the stores.
+  Stored values_and_stores(std::span<const Index> lanes, std::span<const std::string> elements,
+                           int result = 0);
   /// Returns statements that compute one output at its own indices, from memory and bound values, and store it.
   std::string store_output(const std::string &output, std::span<const Index> lanes);
 

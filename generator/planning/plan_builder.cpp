@@ -384,24 +384,6 @@ private:
         }
   }
 
-  /// Lets each launch begin while the one before it ends. Its kernel first lets the next one begin, which takes what
-  /// room is left, then waits until all memory of the launches before it is written.
-  static void overlap_launches(model::Plan &plan) {
-    constexpr std::string_view kKernel = "extern \"C\" __global__ ";
-    constexpr std::string_view kWait =
-        "\n  asm volatile(\"griddepcontrol.launch_dependents;\\ngriddepcontrol.wait;\" ::: "
-        "\"memory\");";
-    for (std::size_t at = plan.source.find(kKernel); at != std::string::npos;
-         at = plan.source.find(kKernel, at + 1)) {
-      const std::size_t body = plan.source.find('{', at);
-      if (body != std::string::npos)
-        plan.source.insert(body + 1, kWait);
-    }
-    for (model::Step &step : plan.steps)
-      if (auto *launch = std::get_if<model::LaunchStep>(&step))
-        launch->overlapped = !launch->cooperative && !launch->kernel.starts_with("written_");
-  }
-
   const PlanBuffers &buffers_;
   const elements::DeviceFacts &facts_;
   BuiltPlan built_;

@@ -18,6 +18,8 @@ struct Nvrtc {
   int (*compile)(Program, int, const char *const *) = nullptr;
   int (*log_size)(Program, std::size_t *) = nullptr;
   int (*log)(Program, char *) = nullptr;
+  int (*ptx_size)(Program, std::size_t *) = nullptr;
+  int (*ptx)(Program, char *) = nullptr;
   int (*destroy)(Program *) = nullptr;
 };
 
@@ -43,6 +45,8 @@ Nvrtc load() {
   resolve(nvrtc.library, "nvrtcCompileProgram", nvrtc.compile);
   resolve(nvrtc.library, "nvrtcGetProgramLogSize", nvrtc.log_size);
   resolve(nvrtc.library, "nvrtcGetProgramLog", nvrtc.log);
+  resolve(nvrtc.library, "nvrtcGetPTXSize", nvrtc.ptx_size);
+  resolve(nvrtc.library, "nvrtcGetPTX", nvrtc.ptx);
   resolve(nvrtc.library, "nvrtcDestroyProgram", nvrtc.destroy);
   return nvrtc;
 }
@@ -51,7 +55,7 @@ Nvrtc load() {
 
 std::optional<std::string> nvrtc_errors(const std::string &source,
                                         const std::vector<std::string> &names,
-                                        const std::string &architecture) {
+                                        const std::string &architecture, std::string *ptx) {
   static const Nvrtc nvrtc = load();
   if (!nvrtc.library)
     return std::nullopt;
@@ -69,6 +73,10 @@ std::optional<std::string> nvrtc_errors(const std::string &source,
   nvrtc.log_size(program, &size);
   std::string log(size, '\0');
   nvrtc.log(program, log.data());
+  if (ptx && result == 0 && nvrtc.ptx_size(program, &size) == 0) {
+    ptx->resize(size);
+    nvrtc.ptx(program, ptx->data());
+  }
   nvrtc.destroy(&program);
   return result == 0 ? std::string() : log + "\n" + source;
 }

@@ -67,7 +67,8 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
   const std::int64_t groups = elements / width, a_block = std::int64_t{threads} * items,
                      most_threads = groups + (has_rest ? width - 1 : 0);
   const bool wide = (has_rest ? elements : groups) + a_block > INT32_MAX;
-  std::string body;
+  const bool whole = groups % a_block == 0 && !has_rest;
+  std::string body, stores;
   for (int item = 0; item < items; ++item) {
     const std::string i = "i" + std::to_string(item);
     const std::string integer = wide ? "long long" : "int";
@@ -75,10 +76,12 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
             std::to_string(a_block) + " + " + std::to_string(item * threads) + " + threadIdx.x;\n";
     const std::vector<elements::Index> lanes = writer.row_major_index(i, width);
     const std::vector<std::string> none(lanes.size());
-    const std::string store = writer.store(lanes, none);
-    body += groups % a_block == 0 && !has_rest
-                ? store
-                : "  if (" + i + " < " + std::to_string(groups) + ") {\n" + store + "  }\n";
+    const auto text = writer.values_and_stores(lanes, none);
+    if (whole)
+      stores += text.stores; // behind the loads of all items
+    body += whole ? text.values
+                  : "  if (" + i + " < " + std::to_string(groups) + ") {\n" + text.values +
+                        text.stores + "  }\n";
     if (has_rest) {
       const std::string left = "r" + std::to_string(item);
       const std::vector<elements::Index> last = writer.row_major_index(left, 1);
@@ -95,7 +98,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::R
                       ") " + prefix + "(" + parameters + ") {\n  " + alone.function +
                       "(blockIdx.x, gridDim.x, " + elements::names_of(alone.parameters) + ");\n}\n";
   lowering.source = "__device__ __forceinline__ void " + alone.function +
-                    "(const int block, const int, " + parameters + ") {\n" + body + "}\n" +
+                    "(const int block, const int, " + parameters + ") {\n" + body + stores + "}\n" +
                     alone.kernel_text;
   lowering.bodies.emplace(prefix, std::move(alone));
   model::LaunchStep launch;

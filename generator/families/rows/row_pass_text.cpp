@@ -92,17 +92,20 @@ private:
 
   std::string compute_loop(int pass) {
     const RowPass &now = layout_.plan(pass);
-    std::string text = "#pragma unroll\n    for (int u = 0; u < " +
-                       std::to_string(layout_.shape.unroll) +
-                       "; ++u) {\n      if (valid[u]) {\n        " + position() +
-                       layout_.indices.declare_reduced("        ");
-    for (const std::size_t i : now.outputs)
-      text += "        " + layout_.compute_type(layout_.program.outputs[i].node) + " y" +
-              std::to_string(i) + "[" + std::to_string(layout_.shape.vector) + "];\n";
-    text += vector_text(pass);
-    for (const std::size_t i : now.outputs)
-      text += store_elements(layout_.program.outputs[i], i);
-    return text + "      }\n    }\n";
+    const std::string vectors = "#pragma unroll\n    for (int u = 0; u < " +
+                                std::to_string(layout_.shape.unroll) +
+                                "; ++u) {\n      if (valid[u]) {\n        " + position() +
+                                layout_.indices.declare_reduced("        "),
+                      end = "      }\n    }\n";
+    std::string text, stores;
+    for (const std::size_t i : now.outputs) {
+      text += "    " + layout_.compute_type(layout_.program.outputs[i].node) + " y" +
+              std::to_string(i) + "[" + std::to_string(layout_.shape.unroll) + "][" +
+              std::to_string(layout_.shape.vector) + "];\n";
+      stores += store_elements(layout_.program.outputs[i], i);
+    }
+    text += vectors + vector_text(pass) + end;
+    return stores.empty() ? text : text + vectors + stores + end; // behind the loads of all vectors
   }
 
   /// Text that computes the results of the pass for one vector of elements.
@@ -145,7 +148,7 @@ private:
                 " = r + " + std::to_string(lane) + ";\n";
     for (const std::size_t i : now.outputs)
       assign(layout_.program.outputs[i].node, [&](int lane) {
-        return "y" + std::to_string(static_cast<std::int64_t>(i)) + "[" + std::to_string(lane) +
+        return "y" + std::to_string(static_cast<std::int64_t>(i)) + "[u][" + std::to_string(lane) +
                "]";
       });
     return text;
@@ -158,7 +161,7 @@ private:
   }
 
   std::string store_elements(const RowOutput &output, std::size_t i) const {
-    const std::string name = "y" + std::to_string(static_cast<std::int64_t>(i));
+    const std::string name = "y" + std::to_string(static_cast<std::int64_t>(i)) + "[u]";
     if (!layout_.region.strides.contains(output.node))
       return "        warpwright_rows::store<" + std::to_string(layout_.shape.vector) + ">(out" +
              std::to_string(static_cast<std::int64_t>(output.index)) + " + (" +
