@@ -1,7 +1,6 @@
 #include "generator/planning/overlapped_launches.h"
 
-#include <algorithm>
-#include <vector>
+#include "generator/elements/family.h"
 
 namespace warpwright::planning {
 namespace {
@@ -9,30 +8,6 @@ namespace {
 constexpr std::string_view kKernel = "extern \"C\" __global__ ";
 constexpr std::string_view kWait =
     "\n  asm volatile(\"griddepcontrol.launch_dependents;\\ngriddepcontrol.wait;\" ::: \"memory\");\n";
-
-struct Parameter {
-  std::string name;
-  bool pointer = false;
-};
-
-std::vector<Parameter> parameters_of(const std::string &list) {
-  std::vector<Parameter> found;
-  int depth = 0;
-  for (std::size_t begin = 0, at = 0; at <= list.size(); ++at) {
-    if (at < list.size() && (list[at] == '<' || list[at] == '>'))
-      depth += list[at] == '<' ? 1 : -1;
-    if (at < list.size() && (list[at] != ',' || depth > 0))
-      continue;
-    const std::string one = list.substr(begin, at - begin);
-    begin = at + 1;
-    const std::size_t end = one.find_last_not_of(" \n");
-    if (end == std::string::npos)
-      continue;
-    const std::size_t name = one.find_last_of(" *&", end) + 1;
-    found.push_back({one.substr(name, end + 1 - name), one.find('*') != std::string::npos});
-  }
-  return found;
-}
 
 /// The assembler takes loads through `const __restrict__` parameters of a kernel for loads of constant memory and moves
 /// them before the wait. It cannot follow a pointer through this.
@@ -49,7 +24,8 @@ __device__ __forceinline__ T *warpwright_after_wait(T *pointer) {
 std::string waiting(const std::string &head, const std::string &name, const std::string &list) {
   const bool has_maps = list.find("__grid_constant__") != std::string::npos;
   std::string hidden, arguments;
-  for (const auto &[parameter, pointer] : parameters_of(list)) {
+  for (const auto &[type, parameter] : elements::parameters_in(list)) {
+    const bool pointer = type.find('*') != std::string::npos;
     const std::string value = pointer ? "warpwright_after_wait(" + parameter + ")" : parameter;
     arguments += (arguments.empty() ? "" : ", ") + value;
     if (has_maps && pointer)

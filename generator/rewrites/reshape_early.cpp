@@ -1,5 +1,5 @@
-// A reshape of pointwise ops of reshaped values, as einsum leaves them around its products: the ops are computed in the
-// shape that the values had before.
+// A reshape of pointwise ops of reshaped values, as einsum leaves them around its products: the ops
+// are computed in the shape that the values had before.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"

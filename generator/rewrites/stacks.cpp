@@ -1,6 +1,6 @@
-// Stacks: values of one shape joined along a dimension of their own. Views and pointwise ops of a stack are computed for
-// each part before the parts are stacked: what they share, such as the factors of a color conversion, is then computed
-// once for all of them, and each part is stored in its place.
+// Stacks: values of one shape joined along a new dimension. Views and pointwise ops of a stack are
+// computed for each part before the parts are stacked. Shared values, such as the factors
+// of a color conversion, are then computed once for all of them. Each part is stored in its place.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"

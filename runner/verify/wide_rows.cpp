@@ -199,6 +199,10 @@ DeviceResult<Judgement> judge_wide_rows(Job &job, const Drawing &drawing,
   auto spread = TRY(rounding_spread(job, drawing, buffer, *runs.exact, bands.parts()));
   if (!spread || kRoundingsOfAPlan * *spread <= comparison.allowed)
     return judgement;
+  if (!std::isfinite(*spread)) { // between values that float can hold and those that it cannot
+    leave_values_alone(judgement, "rounding of the inputs alone makes " + buffer.name + " infinite");
+    return judgement;
+  }
   comparison.allowed = kRoundingsOfAPlan * *spread;
   TRY(bands.compare());
   if (!judgement.findings.wrong && comparison.allowed > kWorstAllowed)

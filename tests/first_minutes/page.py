@@ -87,7 +87,7 @@ def region_text(step, recording):
 def machine_text(recording):
     machine = recording["machine"]
     gpu = f"an {machine['gpu']} with driver {machine['driver']}" if machine["gpu"] else "no GPU"
-    return f"Version {recording['version']}, {recording['date']}: {machine['cpu']} with {machine['cores']} cores and {gpu}.\n"
+    return f"Version {recording['version']}, {recording['date']}: {machine['cpu']} with {machine['cores']} cores\nand {gpu}.\n"
 
 
 def recording(name):
