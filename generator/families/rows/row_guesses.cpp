@@ -265,13 +265,15 @@ private:
       add_inner_streamed(power_of_two_at_most(std::clamp<Count>(vectors, 1, 32)), 1);
   }
 
-  void add_columns(Count parts, int vector, Count splits, bool hold) {
-    const Count threads = parts > 8 ? parts * 32 : 256;
-    if (parts > 32 || parts > std::max<Count>(1, length_) ||
-        (parts > 1 && threads * vector * state_bytes_ > kSharedBytes))
-      return;
-    const Count share = ceil_divide(ceil_divide(length_, splits), parts);
-    if (hold && share * vector * held_words_ > held_limit(threads))
+  /// Steps along a row that each of its threads takes.
+  Count steps_of_part(Count parts, Count splits) const {
+    return ceil_divide(ceil_divide(length_, splits), parts);
+  }
+
+  void add_columns_of(Count threads, Count parts, int vector, Count splits, bool hold) {
+    const Count share = steps_of_part(parts, splits);
+    if ((parts > 1 && column_states(threads, parts, vector) * state_bytes_ > kSharedBytes) ||
+        (hold && share * vector * held_words_ > held_limit(threads)))
       return;
     const Count unroll = hold ? share : std::clamp<Count>(share, 1, vector >= 4 ? 4 : 8);
     add({.threads = narrow(threads),
@@ -280,6 +282,12 @@ private:
          .unroll = narrow(unroll),
          .splits = narrow(splits),
          .hold = hold});
+  }
+
+  void add_columns(Count parts, int vector, Count splits, bool hold) {
+    const Count threads = parts > 8 ? parts * 32 : 256;
+    if (parts <= 32 && parts <= std::max<Count>(1, length_))
+      add_columns_of(threads, parts, vector, splits, hold);
   }
 
   /// Number of threads of a block that share a column, so that enough threads run.
@@ -301,16 +309,10 @@ private:
       if (lanes >= kWarp)
         continue;
       const auto add_shape = [&](Count parts, Count splits, bool hold) {
-        const Count threads = parts * lanes, share = ceil_divide(ceil_divide(length_, splits), parts);
-        if (parts < 2 || threads % kWarp != 0 || threads > 1024 || share < kLeastSteps ||
-            (hold && share * vector * held_words_ > held_limit(threads)))
-          return;
-        add({.threads = narrow(threads),
-             .group = narrow(parts),
-             .vector = vector,
-             .unroll = narrow(hold ? share : std::min<Count>(share, vector >= 4 ? 4 : 8)),
-             .splits = narrow(splits),
-             .hold = hold});
+        const Count threads = parts * lanes;
+        if (parts >= 2 && threads % kWarp == 0 && threads <= 1024 &&
+            steps_of_part(parts, splits) >= kLeastSteps)
+          add_columns_of(threads, parts, vector, splits, hold);
       };
       if (several_passes_)
         add_shape(power_of_two_at_least(ceil_divide(length_ * vector * held_words_, 32)), 1, true);

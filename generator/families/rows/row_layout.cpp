@@ -43,10 +43,7 @@ bool RowLayout::exact() const {
 std::int64_t RowLayout::scratch_size() const {
   if (inner)
     return shape.group > 32 ? shape.threads / 32 + (shape.cluster > 1) : 1;
-  if (shape.group == 1)
-    return 1;
-  const int within = 32 % lanes() != 0 ? 1 : std::min(shape.group, 32 / lanes()); // as in reduce_columns
-  return std::int64_t{shape.group} / within * lanes() * shape.vector;
+  return column_states(shape.threads, shape.group, shape.vector);
 }
 
 Result<void> RowLayout::check() const {

@@ -8,6 +8,8 @@
 #include "generator/elements/element_writer.h"
 #include "generator/families/rows/row_program.h"
 
+#include <algorithm>
+
 namespace warpwright::families::rows {
 
 struct RowShape {
@@ -25,6 +27,14 @@ struct RowShape {
   int resident = 1;  ///< blocks per multiprocessor, for which the compiler limits registers
   bool hold = false; ///< rows stay in registers; a thread has `unroll` vectors in all
 };
+
+/// States that a block exchanges where the inner dimensions are kept: as many as reduce_columns of device/rows.cuh writes.
+inline std::int64_t column_states(std::int64_t threads, std::int64_t group, std::int64_t vector) {
+  constexpr std::int64_t kWarp = 32;
+  const std::int64_t lanes = std::max<std::int64_t>(threads / group, 1),
+                     within = kWarp % lanes != 0 ? 1 : std::min(group, kWarp / lanes);
+  return group == 1 ? 1 : group / within * lanes * vector;
+}
 
 /// Names and index texts. Coordinates of the domain's groups
 /// are g0, g1, ...; the last group's coordinate counts vectors.

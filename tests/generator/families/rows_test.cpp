@@ -246,6 +246,13 @@ TEST_CASE("neighboring threads take steps along rows where few columns lie besid
     const auto shifted = g.op("sub", {x, g.op("mean", {x}, middle)});
     check(g, {shifted, g.op("sum", {g.op("square", {shifted})}, middle)}, 49, 8);
   }
+  GraphBuilder many; // more partial results than a block of many threads can exchange
+  const auto x = many.input("x", {3, 700, 3});
+  std::vector<std::string> outputs;
+  for (const char *op : {"abs", "square", "sin", "cos", "tanh", "exp"})
+    outputs.push_back(many.op("var", {many.op(op, {x})},
+                              {{"dims", Shape{1}}, {"keepdim", false}, {"correction", std::int64_t{1}}}));
+  check(many, outputs, 51, 8);
   GraphBuilder colors;
   const auto c = colors.input("c", {2, 40000, 3});
   check_split(colors, {colors.op("var", {c}, {{"dims", Shape{1}}, {"keepdim", false}, {"correction", std::int64_t{1}}})}, 50);
