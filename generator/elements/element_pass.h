@@ -52,7 +52,7 @@ public:
   std::string offset_text(const symbolic::IndexForm &offset, const model::TensorType &type) const;
   /// Counts of loads with differing lanes: those that were not vector loads, and those that were.
   int scalar_loads = 0, vector_loads = 0;
-  std::string stores;
+  std::string stores; ///< statements of emit_store()
   std::vector<symbolic::IndexForm> last_offsets; ///< of the latest load from memory
   std::set<std::string> scalar_inputs; ///< values behind scalar_loads
 

@@ -207,8 +207,8 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const ops::Lane
       pass.emit(vector + ".v[" + std::to_string(direction > 0 ? i : values.size() - 1 - i) +
                 "] = " + ops::to_memory(values[i], type.dtype) + ";");
     pass.emit_store("*(" + vector_type + " *)(" + target + " + " +
-              pass.offset_text(direction > 0 ? where.front() : where.back(), type) +
-              ") = " + vector + ";");
+                    pass.offset_text(direction > 0 ? where.front() : where.back(), type) +
+                    ") = " + vector + ";");
     ++pass.vector_loads;
     return;
   }
@@ -216,7 +216,7 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const ops::Lane
   pass.scalar_inputs.insert(value);
   for (std::size_t i = 0; i < values.size(); ++i)
     pass.emit_store(target + "[" + pass.offset_text(where[i], type) +
-              "] = " + ops::to_memory(values[i], type.dtype) + ";");
+                    "] = " + ops::to_memory(values[i], type.dtype) + ";");
 }
 
 int ElementWriter::load_width(const std::string &value) const {

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kMostOps = 64;
 
-bool same_but_for_ones(model::Shape a, model::Shape b) {
-  std::erase(a, 1);
-  std::erase(b, 1);
-  return a == b;
-}
-
 /// Pointwise ops, each read once, back to reshapes of values of one shape and to single elements.
 class Cone {
 public:
@@ -59,7 +53,7 @@ private:
     if (node.op != op::reshape)
       return nullptr;
     const model::Node &source = facts_.node(node.inputs[0]);
-    return same_but_for_ones(source.type().shape, reshape_.type().shape) ? &source : nullptr;
+    return place_of_dims(source.type().shape, reshape_.type().shape) ? &source : nullptr;
   }
 
   const GraphFacts &facts_;
@@ -76,7 +70,7 @@ bool is_part(const GraphFacts &facts, const model::Node &node) {
 
 std::optional<Replacement> reshape_early(const GraphFacts &facts, const model::Node &node) {
   if (node.op != op::reshape || !ops::is_pointwise(facts.node(node.inputs[0])) ||
-      (same_but_for_ones(facts.type(node.inputs[0]).shape, node.type().shape) && !is_part(facts, node)))
+      (place_of_dims(facts.type(node.inputs[0]).shape, node.type().shape) && !is_part(facts, node)))
     return std::nullopt;
   Cone cone(facts, node);
   if (!cone.is_whole(node.inputs[0]) || !cone.has_leaf())

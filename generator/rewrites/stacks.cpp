@@ -107,8 +107,7 @@ std::optional<Replacement> recognise_stack(const GraphFacts &facts, const model:
   std::vector<std::string> values;
   for (const std::string &one : joined.inputs)
     values.push_back(builder.reshape(one, shape));
-  return builder.finish(
-      builder.op(op::cat, std::move(values), {{"dim", static_cast<std::int64_t>(at)}}));
+  return finished(builder, std::move(values), at);
 }
 
 std::optional<Replacement> stack_late(const GraphFacts &facts, const model::Node &node) {
