@@ -102,14 +102,14 @@ __global__ void ^normalize(const float *in, float *out, int n) {
   const float *row = in + blockIdx.x * n;
   float sum = 0;
   for (int i = threadIdx.x; i < n; i += blockDim.x)
-    sum += row[i];
+    sum += row[i] * row[i];
   sums[threadIdx.x] = sum;
   __syncthreads();
   float all = 0;
   for (int k = 0; k < 64; ++k)
     all += sums[k];
   for (int i = threadIdx.x; i < n; i += blockDim.x)
-    out[blockIdx.x * n + i] = row[i] / (1 + all * all);
+    out[blockIdx.x * n + i] = row[i] / (1 + all);
 }
 int main() {
   int n = 204, rows = 9;

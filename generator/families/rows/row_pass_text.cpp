@@ -9,6 +9,9 @@
 namespace warpwright::families::rows {
 namespace {
 
+/// Results of a thread that may wait in registers for its last load.
+constexpr std::int64_t kMostWaitingResults = 32;
+
 class RowPassText {
 public:
   explicit RowPassText(const RowLayout &layout) : layout_(layout) {}
@@ -104,8 +107,11 @@ private:
               std::to_string(layout_.shape.vector) + "];\n";
       stores += store_elements(layout_.program.outputs[i], i);
     }
-    text += vectors + vector_text(pass) + end;
-    return stores.empty() ? text : text + vectors + stores + end; // behind the loads of all vectors
+    // Stores stand behind the loads of all vectors, unless their results would fill the registers.
+    const std::int64_t results = static_cast<std::int64_t>(now.outputs.size()) *
+                                 layout_.shape.unroll * layout_.shape.vector;
+    const bool together = stores.empty() || results > kMostWaitingResults;
+    return text + vectors + vector_text(pass) + (together ? "" : end + vectors) + stores + end;
   }
 
   /// Text that computes the results of the pass for one vector of elements.
