@@ -108,8 +108,8 @@ private:
       stores += store_elements(layout_.program.outputs[i], i);
     }
     // Stores stand behind the loads of all vectors, unless their results would fill the registers.
-    const std::int64_t results = static_cast<std::int64_t>(now.outputs.size()) *
-                                 layout_.shape.unroll * layout_.shape.vector;
+    const std::int64_t results =
+        static_cast<std::int64_t>(now.outputs.size()) * layout_.shape.unroll * layout_.shape.vector;
     const bool together = stores.empty() || results > kMostWaitingResults;
     return text + vectors + vector_text(pass) + (together ? "" : end + vectors) + stores + end;
   }

@@ -202,6 +202,33 @@ TEST_CASE("A turned value that is read at other places too comes out right") {
   check(g.graph({g.op("add", {turned, flipped})}));
 }
 
+TEST_CASE("Results that are computed from neighbors across memory go through tiles of their own") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {3, 50, 40}), y = g.input("y", {3, 50, 40});
+  const auto turned = [&](const std::string &value) { return g.op("permute", {value}, {{"dims", Shape{0, 2, 1}}}); };
+  const std::string level = turned(g.op("tanh", {x})),
+                    padded = g.op("pad", {level}, {{"low", Shape{0, 0, 1}}, {"high", Shape{0, 0, 1}}, {"value", 0.25}});
+  const auto shifted = [&](std::int64_t by) {
+    return g.op("slice", {padded}, {{"dim", std::int64_t{2}}, {"start", by}, {"end", by + 50}, {"step", std::int64_t{1}}});
+  };
+  const std::string slope = g.op("sub", {shifted(2), shifted(0)});
+  const auto tiles = [&](const std::vector<std::string> &outputs) {
+    const model::Graph graph = g.graph(outputs);
+    check(graph);
+    const auto built = build_plan(graph, plan_buffers(graph), h200(), {});
+    REQUIRE(built);
+    CHECK(built->regions.size() == 1);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = built->plan.source.find("__shared__", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  CHECK(tiles({g.reshape(g.op("cat", {level, slope}, {{"dim", std::int64_t{0}}}), {2, 3, 40, 50})}) == 1);
+  CHECK(tiles({level, slope}) == 2);
+  const std::string straight = g.input("z", {3, 40, 50});
+  CHECK(tiles({g.op("add", {g.op("mul", {slope, straight}), turned(y)})}) == 2);
+}
+
 TEST_CASE("Tiles join dimensions that both memories have next to each other") {
   GraphBuilder g;
   const std::string x = g.input("x", {2, 9, 5, 7});
