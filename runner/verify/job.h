@@ -165,7 +165,7 @@ struct TrialResult {
   bool only_noise = false;      ///< for a torch task: some output is only rounding error
   std::optional<model::Conditioning> conditioning; ///< of the output that amplifies rounding most
   std::optional<std::string> not_judged; ///< of wide rows: why an output's values were not judged
-  std::optional<std::string> fp64_note;  ///< why the fp64 reference was not used
+  std::optional<std::string> fp64_note;  ///< as Judgement's
 };
 
 class Controls;

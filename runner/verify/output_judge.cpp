@@ -4,6 +4,7 @@
 #include "runner/verify/output_judge.h"
 #include "runner/verify/conditioning.h"
 #include "runner/verify/reference_noise.h"
+#include "runner/verify/rounding_flips.h"
 #include "runner/verify/wide_rows.h"
 
 #include <algorithm>
@@ -71,13 +72,19 @@ bool errs_like_the_reference(const element::Findings &found, std::uint64_t eleme
 /// Repeated comparison of one output's values, until the limit is known.
 class Comparing {
 public:
-  Comparing(Job &job, const Drawing &drawing, const model::Buffer &buffer, std::uint64_t elements,
+  Comparing(Job &job, const Drawing &drawing, const model::Buffer &buffer, const OutputRuns &runs,
             Judgement &judgement, bool asks_further)
-      : job_(job), drawing_(drawing), buffer_(buffer), elements_(elements), judgement_(judgement),
-        asks_further_(asks_further), comparison_(judgement.comparison), found_(judgement.findings) {
-  }
+      : job_(job), drawing_(drawing), buffer_(buffer), runs_(runs), elements_(runs.elements),
+        judgement_(judgement), asks_further_(asks_further), comparison_(judgement.comparison),
+        found_(judgement.findings) {}
 
   DeviceResult<void> run() {
+    TRY(bound_errors());
+    return found_.wrong && asks_further_ ? explain_flips() : DeviceResult<void>{};
+  }
+
+private:
+  DeviceResult<void> bound_errors() {
     if (auto done = compare(); !done || !comparison_.exact)
       return done;
     if (job_.task.module && found_.reference_exact > kNoise &&
@@ -96,7 +103,22 @@ public:
                                                       : DeviceResult<void>{};
   }
 
-private:
+  /// Accepts elements that rounding decides; see rounding_flips.h.
+  DeviceResult<void> explain_flips() {
+    const auto flips =
+        TRY(rounding_flips(job_, drawing_, buffer_, runs_,
+                           std::max(comparison_.allowed, comparison_.relative), comparison_.scale));
+    if (!flips || !flips->explained)
+      return {};
+    found_.wrong = 0;
+    found_.first_wrong = element::kNone;
+    judgement_.fp64_note = "rounding decides elements of " + buffer_.name + ": of " +
+                           std::to_string(elements_) + ", the candidate has " +
+                           std::to_string(flips->candidate) +
+                           " other than float64, the reference " + std::to_string(flips->reference);
+    return {};
+  }
+
   DeviceResult<void> compare() {
     found_ = TRY(job_.checker.compare(comparison_, elements_));
     return {};
@@ -158,7 +180,8 @@ private:
   Job &job_;
   const Drawing &drawing_;
   const model::Buffer &buffer_;
-  std::uint64_t elements_;
+  const OutputRuns &runs_;
+  const std::uint64_t elements_;
   Judgement &judgement_;
   const bool asks_further_;
   element::Comparison &comparison_;
@@ -282,7 +305,7 @@ DeviceResult<Judgement> judge_output(Job &job, const Drawing &drawing, const mod
   comparison.allowed = -1;
   if (runs.exact && model::is_floating(buffer.dtype))
     comparison.exact = static_cast<const double *>(pointer(*runs.exact));
-  TRY(Comparing(job, drawing, buffer, runs.elements, judgement, asks_further).run());
+  TRY(Comparing(job, drawing, buffer, runs, judgement, asks_further).run());
   return judgement;
 }
 

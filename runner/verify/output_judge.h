@@ -3,7 +3,8 @@
 // Against the fp64 reference, the candidate's error may not exceed the larger of the tolerance's floor and a small
 // multiple of the reference's own error; without one, reference and candidate must agree within the tolerance. If the
 // reference's own error is large, the bound is how far rounding the inputs moves the fp64 reference's output, and the
-// judgement says so. Thread: the job thread.
+// judgement says so. Elements that rounding decides are right if it explains them (rounding_flips.h). Thread: the job
+// thread.
 #pragma once
 
 #include "runner/verify/job.h"
@@ -22,7 +23,8 @@ struct Judgement {
   element::Survey survey{};         ///< of the reference's first run
   element::Comparison comparison{}; ///< the comparison in its final form
   element::Findings findings = element::no_findings();
-  std::optional<std::string> fp64_note; ///< why the fp64 reference was not used
+  std::optional<std::string>
+      fp64_note; ///< why the fp64 reference was not used, or what it explains beyond its bound
   bool only_noise = false; ///< for a torch task: the output is rounding error and nothing else
   std::optional<model::Conditioning> conditioning; ///< for an output that amplifies rounding
   std::optional<std::string> not_judged;           ///< of wide rows: why values were not judged

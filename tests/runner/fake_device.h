@@ -44,6 +44,11 @@ inline void square_all(float *x, float *y, int n) {
     y[i] = x[i] * x[i];
 }
 
+inline void quotient_steps(float *x, float *y, int n) {
+  for (int i = 0; i < n; ++i)
+    reinterpret_cast<int *>(y)[i] = static_cast<int>(std::floor(x[i] / 1e-3F));
+}
+
 inline const std::map<std::string, FakeKernel> kKernels = {
     {"square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
     {"fast_square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
@@ -225,6 +230,29 @@ inline const std::map<std::string, FakeKernel> kKernels = {
          largest = std::max(largest, std::abs(x[i]));
        for (int i = 0; i < n; ++i)
          y[i] = 3 * (std::round(std::ldexp(x[i] / largest, 22)) * std::ldexp(largest, -22));
+     }},
+    {"steps", // integers that rounding decides, for one element in 500 of the larger drawings
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         reinterpret_cast<int *>(y)[i] = static_cast<int>(std::floor(x[i] * 1e3F));
+     }},
+    {"steps_exactly",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         reinterpret_cast<int *>(y)[i] =
+             static_cast<int>(std::floor(reinterpret_cast<double *>(x)[i] * 1e3));
+     }},
+    {"steps_by_quotient", [](FakeState &, float *x, float *y, int n) { quotient_steps(x, y, n); }},
+    {"steps_but_last",
+     [](FakeState &, float *x, float *y, int n) {
+       quotient_steps(x, y, n);
+       reinterpret_cast<int *>(y)[n - 1] += 1;
+     }},
+    {"coarse_steps", // of a number of 15 bits
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         reinterpret_cast<int *>(y)[i] =
+             static_cast<int>(std::floor(std::round(std::ldexp(x[i], 15)) * std::ldexp(1e3F, -15)));
      }},
     {"swing", // magnifies the rounding of 1e5 x
      [](FakeState &, float *x, float *y, int n) {

@@ -116,6 +116,22 @@ TEST_CASE("a task that magnifies rounding is called ill-conditioned, with a boun
   CHECK(!run(exact_task("thrice", "thrice_exactly"), "thrice").conditioning);
 }
 
+TEST_CASE("integers that rounding decides may differ as often as the reference's, where rounding explains each") {
+  Task task = exact_task("steps", "steps_exactly");
+  task.buffers[1].dtype = model::Dtype::Int32;
+  int noted = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    const model::Verdict right = run(task, "steps_by_quotient", seed);
+    CHECK_MESSAGE(right.outcome == Outcome::Verified, right.message);
+    const model::Check *note = check_of(right, "fp64 reference");
+    noted += note && note->detail.starts_with("rounding decides elements of y: of ");
+    for (const char *wrong : {"steps_but_last", "coarse_steps"})
+      CHECK_MESSAGE(run(task, wrong, seed).outcome == Outcome::WrongResult, wrong);
+  }
+  CHECK(noted == 10);
+}
+
 TEST_CASE("rows of a drawing are scaled in bands, the same in both precisions") {
   FakeDevice device;
   auto checker = make_host_checker(device);
