@@ -1,10 +1,11 @@
-// Rule that decides if a run's outputs are right, used by trials before and after timing and by timed runs.
+// Rule that decides if a run's outputs are right, used by trials before and after timing and by
+// timed runs.
 //
-// Against the fp64 reference, the candidate's error may not exceed the larger of the tolerance's floor and a small
-// multiple of the reference's own error; without one, reference and candidate must agree within the tolerance. If the
-// reference's own error is large, the bound is how far rounding the inputs moves the fp64 reference's output, and the
-// judgement says so. Elements that rounding decides are right if it explains them (rounding_flips.h). Thread: the job
-// thread.
+// Against the fp64 reference, the candidate's error may not exceed the larger of the tolerance's
+// floor and a small multiple of the reference's own error; without one, reference and candidate must
+// agree within the tolerance. If the reference's own error is large, the bound is how far rounding
+// the inputs moves the fp64 reference's output, and the judgement says so. Elements that rounding
+// decides are right if it explains them (rounding_flips.h). Thread: the job thread.
 #pragma once
 
 #include "runner/verify/job.h"

@@ -13,7 +13,7 @@ import time
 import warnings
 
 from .environment import place_of  # first, because it checks torch's version
-from . import calls, core, dynamic, graphs, jobs
+from . import calls, complex_graphs, core, dynamic, graphs, jobs
 
 import torch
 from torch._inductor import compile_fx as inductor
@@ -200,7 +200,7 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
         if torch.are_deterministic_algorithms_enabled():
             raise core.CoreError("deterministic algorithms are requested, and plans may add in any order")
         graphs.simplify_constructors(gm)
-        gm = graphs.without_padding(gm)
+        gm = complex_graphs.without_complex(graphs.without_padding(gm), inputs)
         with override_store(ours["store"]):
             found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))
             session = Session.current
