@@ -166,10 +166,13 @@ Step scan(const LibraryCall &call) {
 }
 
 Step topk(const LibraryCall &call) {
-  AtenStep made = step("aten::topk", {call.inputs[0], integer_attribute(call.node, "k"),
-                                      integer_attribute(call.node, "dim"),
-                                      flag_attribute(call.node, "largest"),
-                                      flag_attribute(call.node, "sorted")});
+  const std::int64_t k = integer_attribute(call.node, "k"),
+                     dim = integer_attribute(call.node, "dim");
+  const bool largest = flag_attribute(call.node, "largest"),
+             sorted = flag_attribute(call.node, "sorted");
+  const bool all = sorted && call.node.type().shape == call.inputs[0].shape;
+  AtenStep made = all ? step("aten::sort", {call.inputs[0], dim, largest})
+                      : step("aten::topk", {call.inputs[0], k, dim, largest, sorted});
   made.results.emplace_back();
   return made;
 }

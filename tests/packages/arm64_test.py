@@ -24,7 +24,7 @@ from debian_packages import Unavailable, fetch_root, of_release  # noqa: E402
 PACKAGES, CACHE = pathlib.Path(sys.argv.pop(1)).resolve(), pathlib.Path(sys.argv.pop(1)).resolve()
 RELEASE, GLIBC = "bullseye", "2.31"
 PROGRAMS = ("warpwright", "warpwright-runner", "warpwright-kernelbench", "warpwright-collect", "warpwright-worker-cpu")
-# Tells the kernel of a namespace that qemu ($0) starts programs with the head of an arm64 ELF file, and starts the rest of the words.
+# Tells the kernel of a namespace that a script ($0) starts programs with the head of an arm64 ELF file, and starts the rest of the words.
 MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
 MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
 ENTER = (f"mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && "
@@ -57,15 +57,18 @@ class Arm64(unittest.TestCase):
         cls.programs = next(cls.folder.glob("warpwright-*")) / "lib/warpwright"
         text = (ROOT / "examples/saxpy.cu").read_text()
         (cls.folder / "saxpy.cu").write_text(text.replace("1 << 24", "1 << 12"))
-        cls.enter = ["unshare", "--user", "--map-root-user", "--mount", "--fork", "--kill-child", "sh", "-c", ENTER, qemu]
+        script = cls.folder / "start-arm64"  # workers do not inherit QEMU_LD_PREFIX
+        script.write_text(f'#!/bin/sh\nexec {qemu} -L {cls.libc} "$@"\n')
+        script.chmod(0o755)
+        cls.enter = ["unshare", "--user", "--map-root-user", "--mount", "--fork", "--kill-child", "sh", "-c", ENTER, script]
         probe = subprocess.run([*cls.enter, "true"], capture_output=True, text=True)
         cls.why_alone = probe.stderr.strip() if probe.returncode else ""
         if probe.returncode:
-            cls.enter = [qemu]
+            cls.enter = [script]
 
     def start(self, program, *arguments, **options):
         home = {f"XDG_{kind}_HOME": str(self.folder / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
-        environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.folder), "LC_ALL": "C", "QEMU_LD_PREFIX": str(self.libc)}
+        environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.folder), "LC_ALL": "C"}
         return subprocess.Popen([*self.enter, self.programs / program, *arguments], cwd=self.folder, env=environment | home,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 

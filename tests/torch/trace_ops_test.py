@@ -243,7 +243,10 @@ class Shapes(TraceCase):
         self.check(source("torch.zeros(5, 4).scatter(1, i, 1.0)", table, arguments="x, i"), "expand aten")
         self.check(source("torch.topk(x, 2, dim=1)"), "topk gather")
         self.check(source("x.topk(2, 0, largest=False).indices"), "topk")
-        self.check(source("torch.sort(x, 1)[0] + 1"), "aten add")
+        self.check(source("torch.sort(x, 1)[0] + 1"), "topk gather add")
+        self.check(source("torch.sort(x, 0, descending=True, stable=True).indices"), "permute topk permute")
+        self.check(source("x.argsort(-1)"), "topk")
+        self.check(source("torch.sort(x.double(), 1)[0]"), "cast aten")
 
     def test_constants(self):
         for call in ("x + torch.ones(4)", "x * torch.arange(4)", "x @ torch.eye(4)", "x + torch.zeros_like(x)", "x * torch.tensor([1.0, 2.0, 3.0, 4.0])",

@@ -190,6 +190,26 @@ def topk(call):
     return [builder.emit("gather", [x, places], {"dim": call.dim()}, builder.dtype(x), tuple(shape)), places]
 
 
+MOST_SORTED = 4096  # elements of a row that kernels sort (generator/families/topk)
+
+
+@handles("sort")
+def sort(call):
+    """Sorting is the places of all elements, which are gathered."""
+    builder, x = call.builder, call("self")
+    shape, dim = builder.shape(x), call.dim()
+    if not shape or not 0 < shape[dim] <= MOST_SORTED or builder.dtype(x) in ("bool", "int64", "uint32", "uint64", "float64"):
+        return NotImplemented
+    order = [d for d in range(len(shape)) if d != dim] + [dim]
+    last = {"dim": len(shape) - 1}
+    rows = builder.permute(x, order)
+    places = builder.emit("topk", [rows], {**last, "k": shape[dim], "largest": bool(call.get("descending", False)), "sorted": True}, "int64",
+                          builder.shape(rows))
+    values = builder.emit("gather", [rows, places], last, builder.dtype(x), builder.shape(rows))
+    back = sorted(range(len(shape)), key=order.__getitem__)
+    return [builder.permute(one, back) for one in (values, places)]
+
+
 # Indexing.
 
 @handles("gather")
