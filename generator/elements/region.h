@@ -25,6 +25,9 @@ struct Place {
   bool operator==(const Place &) const = default;
 };
 
+/// Limit of nodes in one region: a kernel's text should stay readable, and compile.
+inline constexpr std::size_t kMostNodes = 400;
+
 struct Region {
   std::vector<std::string> nodes; ///< in graph order
   std::string anchor;             ///< empty: pointwise

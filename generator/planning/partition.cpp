@@ -191,7 +191,7 @@ void Partition::grow_epilogue(Draft &draft) {
     const Node &next = graph_.graph().nodes[at];
     // First what most nodes of a large graph fail.
     if (owners_[at] >= 0 || std::ranges::none_of(next.inputs, heads) || !live(next.name) ||
-        !ops::is_inline(next) || followers.size() >= kMostNodes)
+        !ops::is_inline(next) || followers.size() >= elements::kMostNodes)
       continue;
     const bool fits = std::ranges::all_of(next.inputs, [&](const std::string &input) {
       if (heads(input))

@@ -135,7 +135,7 @@ void Partition::merge_siblings() {
         continue;
       const Shape &shape = node(*a.members.begin()).type().shape;
       if (shape != node(*b.members.begin()).type().shape || !related(a, b) ||
-          a.planned.region.nodes.size() + b.planned.region.nodes.size() > kMostNodes ||
+          a.planned.region.nodes.size() + b.planned.region.nodes.size() > elements::kMostNodes ||
           reaches(static_cast<int>(i), static_cast<int>(j), false) ||
           reaches(static_cast<int>(j), static_cast<int>(i), false))
         continue;

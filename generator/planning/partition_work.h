@@ -130,7 +130,4 @@ private:
   std::vector<Draft> drafts_;
 };
 
-/// Limit of nodes in one region: a kernel's text should stay readable, and compile.
-inline constexpr std::size_t kMostNodes = 400;
-
 } // namespace warpwright::planning

@@ -112,7 +112,7 @@ class Modules(TraceCase):
                      "y = x * 1\nz = y.view(4, 3)\ny[0].mul_(2)\nreturn z, y", "y = x.clone().t()\ny[1].zero_()\nreturn y",
                      "y = torch.zeros(3, 4)\ny[0] = x[1]\ny[2] = x[0]\nreturn y", "y = x.clone()\ny.diagonal().fill_(2)\nreturn y",
                      "y = x.clone()\na, b = y.chunk(2, 1)\na.add_(b)\nb.copy_(a)\nreturn y", "y = x.clone()\ny.unsqueeze(0).sub_(1)\nreturn y",
-                     "y = x.clone()\nz = y[1]\ny += 1\nreturn z", "y = x.clone()\ny.clamp_(0, 1).pow_(2)\nreturn y",
+                     "y = x.clone()\nz = y[1]\ny += 1\nreturn z", "y = x.clone()\ny.clamp_(0, 1).pow_(2)\nreturn y", "y = x > 0\ny &= x < 1\ny |= x < -1\ny ^= x < -2\nreturn y",
                      "y = torch.empty(3, 4)\ntorch.add(x, x, out=y)\nreturn y", "y = x.clone()\ntorch.div(x, 2, out=y[0:3])\nreturn y", "y = x.clone()\ny.unbind(0)[1].neg_()\nreturn y",
                      "y = x.clone()\ny[:, 1:].masked_fill_(x[:, 1:] > 0, 0.0)\nreturn y", "y = x.clone()\ny.diagonal(1).add_(3)\nreturn y",
                      "y = x.clone()\ny.unfold(1, 2, 2).mul_(3)\nreturn y", "y = x.clone()\ny.index_fill_(1, torch.tensor([0, 2]), 7.0)\nreturn y"):

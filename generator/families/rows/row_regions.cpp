@@ -97,11 +97,11 @@ private:
   }
 
   bool try_to_add(const std::string &candidate) {
-    if (!may_join(graph_.node(candidate)))
+    if (nodes_.size() >= elements::kMostNodes || !may_join(graph_.node(candidate)))
       return false;
     std::set<std::string> trial = nodes_;
     add_with_items(trial, candidate);
-    if (!close(trial))
+    if (!close(trial) || trial.size() > elements::kMostNodes)
       return false;
     const bool is_producer = std::ranges::any_of(
         graph_.users(candidate), [&](const Node *user) { return nodes_.contains(user->name); });

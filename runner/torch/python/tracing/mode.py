@@ -19,6 +19,8 @@ from .registry import HANDLERS, SHAPES, View
 from .values import Tracked, Values
 
 CONSTANT_ELEMENTS = 65536
+AUGMENTED = {"__iand__": "bitwise_and", "__ior__": "bitwise_or", "__ixor__": "bitwise_xor", "__ilshift__": "bitwise_left_shift",
+             "__irshift__": "bitwise_right_shift"}  # assignments such as "&="
 
 
 def is_fake(tensor):
@@ -40,7 +42,7 @@ def as_tensor(value):
 def functional_form(func, written):
     """The overload that returns the values that `func` writes; None if there is none."""
     name = short_name(func)
-    packet = getattr(torch.ops.aten, name[:-1] if name.endswith("_") else name, None)
+    packet = getattr(torch.ops.aten, AUGMENTED.get(name) or (name[:-1] if name.endswith("_") else name), None)
     if packet is None:
         return None
     wanted = [a.name for a in func._schema.arguments if name.endswith("_") or a.name not in written]

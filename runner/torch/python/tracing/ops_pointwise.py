@@ -106,20 +106,27 @@ def logaddexp(call):
     return builder.where(same, a, total)
 
 
+MOST_PLACES = 8  # indices that are compared with each place
+
+
 @handles("scatter.value", "scatter.src")
-def scatter_one(call):
-    """One index along the dimension, which then is a choice at each place. More of them may fall on one place."""
+def scatter(call):
+    """Few indices along the dimension, which then are a choice at each place. Several elements may fall on one place, so
+    only one index along the dimension chooses among them."""
     builder, index, dim = call.builder, call["index"], call.dim()
     shape = tuple(call.result().shape)
-    if not shape or index.shape[dim] != 1 or any(index.shape[i] != size for i, size in enumerate(shape) if i != dim):
+    of_value = "src" not in call.args
+    if not shape or not 1 <= index.shape[dim] <= (MOST_PLACES if of_value else 1) or any(
+            index.shape[i] != size for i, size in enumerate(shape) if i != dim):
+        return NotImplemented
+    if not of_value and tuple(call["src"].shape) != tuple(index.shape):
         return NotImplemented
     places = builder.reshape(builder.iota(shape[dim]), tuple(shape[dim] if i == dim else 1 for i in range(len(shape))))
-    is_there = builder.binary("eq", call("index", "int64"), places)
-    if "src" not in call.args:
-        return builder.where(is_there, call.operand(call["value"], call.dtype), call("self"))
-    if tuple(call["src"].shape) != tuple(index.shape):
-        return NotImplemented
-    return builder.where(is_there, call("src"), call("self"))
+    is_there = None
+    for number in range(index.shape[dim]):
+        here = builder.binary("eq", builder.slice(call("index", "int64"), dim, number, number + 1), places)
+        is_there = here if is_there is None else builder.binary("logical_or", is_there, here)
+    return builder.where(is_there, call.operand(call["value"], call.dtype) if of_value else call("src"), call("self"))
 
 
 @handles("pow", "float_power")

@@ -178,16 +178,24 @@ def running_extreme(call):
     return [extremes, builder.unary("cummax", builder.where(is_extreme, places, 0), dim)]
 
 
+def ordered(builder, x, dim, k, largest, in_order):
+    """[the k largest or smallest elements along a dimension, their places]"""
+    shape = builder.shape(x)
+    order = [d for d in range(len(shape)) if d != dim] + [dim]
+    rows, last = builder.permute(x, order), {"dim": len(shape) - 1}
+    picked = builder.shape(rows)[:-1] + (k,)
+    places = builder.emit("topk", [rows], {**last, "k": k, "largest": largest, "sorted": in_order}, "int64", picked)
+    values = builder.emit("gather", [rows, places], last, builder.dtype(x), picked)
+    back = sorted(range(len(shape)), key=order.__getitem__)
+    return [builder.permute(one, back) for one in (values, places)]
+
+
 @handles("topk")
 def topk(call):
     builder, x, k = call.builder, call("self"), call["k"]
-    shape = list(builder.shape(x))
-    if not shape or not isinstance(k, int) or k < 1 or builder.dtype(x) == "bool":
+    if not builder.shape(x) or not isinstance(k, int) or k < 1 or builder.dtype(x) == "bool":
         return NotImplemented
-    shape[call.dim()] = k
-    options = {"largest": bool(call.get("largest", True)), "sorted": bool(call.get("sorted", True))}
-    places = builder.emit("topk", [x], {"dim": call.dim(), "k": k, **options}, "int64", tuple(shape))
-    return [builder.emit("gather", [x, places], {"dim": call.dim()}, builder.dtype(x), tuple(shape)), places]
+    return ordered(builder, x, call.dim(), k, bool(call.get("largest", True)), bool(call.get("sorted", True)))
 
 
 MOST_SORTED = 4096  # elements of a row that kernels sort (generator/families/topk)
@@ -195,19 +203,11 @@ MOST_SORTED = 4096  # elements of a row that kernels sort (generator/families/to
 
 @handles("sort")
 def sort(call):
-    """Sorting is the places of all elements, which are gathered."""
-    builder, x = call.builder, call("self")
-    shape, dim = builder.shape(x), call.dim()
+    builder, x, dim = call.builder, call("self"), call.dim()
+    shape = builder.shape(x)
     if not shape or not 0 < shape[dim] <= MOST_SORTED or builder.dtype(x) in ("bool", "int64", "uint32", "uint64", "float64"):
         return NotImplemented
-    order = [d for d in range(len(shape)) if d != dim] + [dim]
-    last = {"dim": len(shape) - 1}
-    rows = builder.permute(x, order)
-    places = builder.emit("topk", [rows], {**last, "k": shape[dim], "largest": bool(call.get("descending", False)), "sorted": True}, "int64",
-                          builder.shape(rows))
-    values = builder.emit("gather", [rows, places], last, builder.dtype(x), builder.shape(rows))
-    back = sorted(range(len(shape)), key=order.__getitem__)
-    return [builder.permute(one, back) for one in (values, places)]
+    return ordered(builder, x, dim, shape[dim], bool(call.get("descending", False)), True)
 
 
 # Indexing.
