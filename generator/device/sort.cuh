@@ -1,9 +1,10 @@
 // Rows in descending order of keys, with the places of their elements (families/topk).
 //
-// A bitonic network over the keys of topk.cuh. A thread holds adjacent numbers of the order. It compares with another
-// number of its own, with a lane's by a shuffle, or with another warp's through shared memory. Elements enter at any
-// number, as their keys hold their places, so reads are of adjacent elements. Results pass through shared memory, so
-// that stores are of adjacent numbers.
+// A bitonic network over the keys of topk.cuh. A thread holds the keys of adjacent numbers of the
+// order. It compares them with each other, with another lane's by a shuffle, or with another warp's
+// through shared memory. A key holds its element's place, so an element may enter anywhere, and
+// neighbors read adjacent elements. Results pass through shared memory, so that neighbors store
+// adjacent numbers.
 #ifndef WARPWRIGHT_SORT
 #define WARPWRIGHT_SORT
 

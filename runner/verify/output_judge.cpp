@@ -106,7 +106,7 @@ private:
   /// Accepts elements that rounding decides; see rounding_flips.h.
   DeviceResult<void> explain_flips() {
     const auto flips =
-        TRY(rounding_flips(job_, drawing_, buffer_, runs_,
+        TRY(rounding_flips(job_, drawing_, buffer_, runs_, found_.wrong,
                            std::max(comparison_.allowed, comparison_.relative), comparison_.scale));
     if (!flips || !flips->explained)
       return {};

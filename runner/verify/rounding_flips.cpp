@@ -64,7 +64,8 @@ public:
     flips_.candidate = open.size();
     if (static_cast<double>(open.size()) > std::max(1.0, kMostShare * static_cast<double>(count)))
       return std::nullopt;
-    for (std::uint64_t rounding = 1; rounding <= kFlipRoundings && !is_explained(open); ++rounding) {
+    for (std::uint64_t rounding = 1; rounding <= kFlipRoundings && !is_explained(open);
+         ++rounding) {
       auto ran = TRY(run_exact(job_, drawing_, rounding));
       if (!ran.outputs)
         return std::nullopt;
@@ -121,9 +122,12 @@ private:
 
 DeviceResult<std::optional<Flips>> rounding_flips(Job &job, const Drawing &drawing,
                                                   const model::Buffer &buffer,
-                                                  const OutputRuns &runs, double allowed,
-                                                  double scale) {
-  if (!runs.exact || runs.elements > kMostElements || !buffer.lanes.empty())
+                                                  const OutputRuns &runs, std::uint64_t wrong,
+                                                  double allowed, double scale) {
+  // Integers are wrong where they differ from the reference, so its own differences count too.
+  const bool may_be_flips = static_cast<double>(wrong) <=
+                            std::max(2.0, 2 * kMostShare * static_cast<double>(runs.elements));
+  if (!runs.exact || runs.elements > kMostElements || !buffer.lanes.empty() || !may_be_flips)
     return std::nullopt;
   return Explanation(job, drawing, buffer, runs, allowed, scale).run();
 }

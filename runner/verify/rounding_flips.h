@@ -17,12 +17,13 @@ struct Flips {
   bool explained = false;    ///< the candidate is as right as the reference
 };
 
+/// @param wrong elements that differ from what is expected
 /// @param allowed largest error of a floating-point element against fp64, relative to the larger of the element and
 /// `scale`; integers must be equal
 /// @return nullopt: too many elements differ to be an effect of rounding, or the fp64 reference does not run
 DeviceResult<std::optional<Flips>> rounding_flips(Job &job, const Drawing &drawing,
                                                   const model::Buffer &buffer,
-                                                  const OutputRuns &runs, double allowed,
-                                                  double scale);
+                                                  const OutputRuns &runs, std::uint64_t wrong,
+                                                  double allowed, double scale);
 
 } // namespace warpwright::runner

@@ -1,7 +1,7 @@
-"""Replacement of complex operators in FX graphs by operators on real and imaginary parts (complex_parts.py).
+"""Replacement of complex operators in FX graphs by operators on their parts (complex_parts.py).
 
-What has no rule, such as Fourier transforms, keeps its complex operator. Its operands are put together from parts, and
-its results are read as parts by views.
+An operator without a rule, such as a Fourier transform, stays complex. Its operands are put
+together from parts, and views of its results are their parts.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """Complex arithmetic as arithmetic with real and imaginary parts, operator by operator.
 
-PyTorch's compilers leave complex operators to kernels of their own, one for each operator. As parts, they fuse like
-all others. The rules call real ATen operators by `emit`, so that they serve graphs (warpwright/complex_graphs.py) and
-traces alike. A part is a tensor of the real dtype, or None for zero.
+PyTorch's compilers run a separate kernel for each complex operator. Operators on parts fuse like
+all others. The rules call real ATen operators by `emit`. A part is a tensor of the real dtype, a
+number, or None for zero.
 """
 
 import torch

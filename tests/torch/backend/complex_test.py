@@ -95,6 +95,27 @@ class ComplexGraphs(Case):
         self.same(Filter(), torch.randn(4, 8, 64))
         self.assertEqual(self.calls, 3)  # before the transforms, between them, and behind them
 
+    def test_gradients_pass_through_complex_values(self):
+        class Rotated(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("turn", torch.polar(torch.ones(8), torch.rand(8)))
+                self.scale = torch.nn.Parameter(torch.randn(8))
+
+            def forward(self, x):
+                pairs = torch.view_as_complex(x.unflatten(-1, (8, 2))) * self.turn * self.scale
+                return torch.view_as_real(pairs * pairs.conj() + pairs.exp()).flatten(-2).sin()
+
+        model, gradients = Rotated(), []
+        for function in (model, self.compiled(model, force=True)):
+            torch.manual_seed(3)
+            x = torch.randn(4, 16, requires_grad=True)
+            function(x).square().sum().backward()
+            gradients.append([x.grad, model.scale.grad])
+            model.scale.grad = None
+        for wanted, got in zip(*gradients):
+            torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-5)
+
 
 if __name__ == "__main__":
     unittest.main()
