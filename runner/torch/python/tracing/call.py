@@ -13,7 +13,8 @@ for _name in ("uint16", "uint32", "uint64"):
 
 def dtype_name(dtype):
     if dtype not in DTYPES:
-        raise Refusal("it computes with %s, which op graphs do not hold" % str(dtype).replace("torch.", ""))
+        instead = "; torch.compile(model, backend=\"warpwright\") takes complex numbers" if dtype.is_complex else ""
+        raise Refusal("it computes with %s, which op graphs do not hold%s" % (str(dtype).replace("torch.", ""), instead))
     return DTYPES[dtype]
 
 
