@@ -1,10 +1,10 @@
 // Explanation of wrong elements by decisions that rounding takes: the index of the nearest of two
 // equally near values, a quotient rounded to an integer, what a router picks.
 //
-// Such a result is right to the bit or far off, so no error bound fits. The fp64 reference runs on
-// inputs that were moved by one unit in the last place, several times. Elements of the candidate
-// that differ are explained if such a run takes the same value. Elements that a defect always hits
-// are not. Thread: the job thread.
+// An error bound does not fit such results, because two of them are equal or far apart. The fp64
+// reference runs on inputs that were moved by one unit in the last place, several times. Elements
+// of the candidate that differ are explained if such a run takes the same value. Elements that a
+// defect always hits are not. Thread: the job thread.
 #pragma once
 
 #include "runner/verify/output_judge.h"

@@ -54,7 +54,8 @@ class Rewriting:
         self.replaced = set()  # those whose own operator goes
         self.whole = {}  # such a node -> the node that puts it together
         self.made = []
-        self.fake_mode = detect_fake_mode([one.meta["val"] for one in gm.graph.nodes if isinstance(one.meta.get("val"), torch.Tensor)])
+        values = [node.meta.get("val") for node in gm.graph.nodes]
+        self.fake_mode = detect_fake_mode([one for one in values if isinstance(one, torch.Tensor)])
 
     def run(self):
         touched = [node for node in self.graph.nodes if node.op != "placeholder" and self.touches(node)]
@@ -66,7 +67,8 @@ class Rewriting:
                     self.rewrite(node)
                 else:
                     self.use_whole(node)
-        graphs.drop_unread(self.graph, [node for node in [*touched, *self.made] if graphs.picks_result(node) or not graphs.writes(node)])
+        graphs.drop_unread(self.graph, [node for node in [*touched, *self.made]
+                                        if graphs.picks_result(node) or not graphs.writes(node)])
 
     @staticmethod
     def touches(node):
@@ -75,7 +77,10 @@ class Rewriting:
     def emit(self, function, *args, **kwargs):
         """A node, with the value that the operator has for fake tensors; for several results a list of nodes."""
         node = self.node(function, args, kwargs)
-        return [self.node(operator.getitem, (node, index)) for index in range(len(node.meta["val"]))] if isinstance(node.meta["val"], (list, tuple)) else node
+        value = node.meta["val"]
+        if not isinstance(value, (list, tuple)):
+            return node
+        return [self.node(operator.getitem, (node, index)) for index in range(len(value))]
 
     def node(self, function, args, kwargs=None):
         node = self.graph.call_function(function, args, kwargs or {})
@@ -94,17 +99,16 @@ class Rewriting:
                 self.parts[node] = complex_parts.view_as_complex(self.emit, None, real)
         return self.parts[node]
 
-    def marked(self, argument):
-        """An argument with Parts in place of complex nodes."""
-        if isinstance(argument, Node):
-            return self.of(argument) if is_complex(argument.meta.get("val")) else argument
-        return [self.marked(one) for one in argument] if isinstance(argument, (list, tuple)) else argument
+    def marked(self, arguments):
+        """Arguments with Parts in place of complex nodes."""
+        return map_arg(arguments, lambda one: self.of(one) if is_complex(one.meta.get("val")) else one)
 
     def fitted(self, part, value):
         """A part as a node of the shape and component dtype of a value. @raise Unfit"""
         dtype = complex_parts.REAL.get(value.dtype, value.dtype)
         if not isinstance(part, Node):
-            return self.emit(aten.full.default, fixed(value.shape), float(part or 0), dtype=dtype, device=value.device, pin_memory=False)
+            return self.emit(aten.full.default, fixed(value.shape), float(part or 0), dtype=dtype,
+                             device=value.device, pin_memory=False)
         if part.meta["val"].dtype != dtype:
             part = self.emit(torch.ops.prims.convert_element_type.default, part, dtype)
         return part if part.meta["val"].shape == value.shape else self.emit(aten.expand.default, part, fixed(value.shape))
@@ -129,8 +133,8 @@ class Rewriting:
         elif name == "aten.view.dtype":
             made = self.view_of_bits(node.args[0], value)
         else:
-            made = complex_parts.rewritten(self.emit, node.target, self.marked(node.args), dict(zip(node.kwargs, self.marked(list(node.kwargs.values()))))) \
-                if name else NotImplemented
+            made = NotImplemented if not name else complex_parts.rewritten(
+                self.emit, node.target, self.marked(node.args), self.marked(node.kwargs))
         if made is NotImplemented:
             return False
         if isinstance(made, list):
@@ -162,7 +166,8 @@ class Rewriting:
         for one in node.all_input_nodes:
             if one in self.replaced:
                 if one not in self.whole:
-                    self.whole[one] = self.emit(aten.view_as_complex.default, complex_parts.interleaved(self.emit, self.parts[one]))
+                    both = complex_parts.interleaved(self.emit, self.parts[one])
+                    self.whole[one] = self.emit(aten.view_as_complex.default, both)
                 node.replace_input_with(one, self.whole[one])
 
 

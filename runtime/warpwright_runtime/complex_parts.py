@@ -2,7 +2,7 @@
 
 PyTorch's compilers run a separate kernel for each complex operator. Operators on parts fuse like
 all others. The rules call real ATen operators by `emit`. A part is a tensor of the real dtype, a
-number, or None for zero.
+number, or None for zero. A complex operand has two tensors.
 """
 
 import torch
@@ -102,24 +102,9 @@ def polar(emit, function, size, angle):
     return Parts(*(emit(aten.mul.Tensor, size, emit(turn, angle)) for turn in (aten.cos.default, aten.sin.default)))
 
 
-@rule("real")
-def real(emit, function, value):
-    return Parts(value.real, None)
-
-
-@rule("imag")
-def imaginary(emit, function, value):
-    return Parts(value.imaginary, None)
-
-
-@rule("_conj", "_conj_physical", "conj_physical")
+@rule("_conj", "_conj_physical")
 def conjugate(emit, function, value):
     return Parts(value.real, Arithmetic(emit).negative(value.imaginary))
-
-
-@rule("resolve_conj", "resolve_neg")
-def resolved(emit, function, value):
-    return value
 
 
 @rule("add", "sub")
@@ -155,11 +140,7 @@ def divide(emit, function, one, other=None, rounding_mode=None):
 
 @rule("exp")
 def exponential(emit, function, value):
-    size = 1.0 if value.real is None else emit(aten.exp.default, value.real)
-    if value.imaginary is None:
-        return Parts(size, None)
-    number = Arithmetic(emit)
-    return Parts(*(number.multiply(size, emit(turn, value.imaginary)) for turn in (aten.cos.default, aten.sin.default)))
+    return polar(emit, function, emit(aten.exp.default, value.real), value.imaginary)
 
 
 @rule("log")
@@ -169,26 +150,17 @@ def logarithm(emit, function, value):
 
 @rule("abs")
 def absolute(emit, function, value):
-    if value.real is None or value.imaginary is None:
-        return Parts(emit(aten.abs.default, value.imaginary if value.real is None else value.real), None)
     return Parts(emit(aten.hypot.default, value.real, value.imaginary), None)
 
 
 @rule("angle")
 def angle(emit, function, value):
-    if value.real is None or value.imaginary is None:
-        return NotImplemented
     return Parts(emit(aten.atan2.default, value.imaginary, value.real), None)
 
 
 @rule("pow")
 def power(emit, function, value, exponent):
     return multiply(emit, function, value, value) if exponent == 2 and isinstance(value, Parts) else NotImplemented
-
-
-@rule("square")
-def square(emit, function, value):
-    return multiply(emit, function, value, value)
 
 
 @rule("mm", "bmm")
@@ -238,7 +210,7 @@ def cat(emit, function, values, dim=0):
 
 
 @rule("view", "reshape", "_unsafe_view", "_reshape_alias", "permute", "transpose", "t", "unsqueeze", "squeeze", "expand", "slice", "select",
-      "alias", "detach", "clone", "contiguous", "flip", "roll", "repeat", "index_select", "index", "gather", "neg", "sum", "mean", "cumsum",
+      "alias", "detach", "clone", "flip", "roll", "repeat", "index_select", "index", "gather", "neg", "sum", "mean", "cumsum",
       "split", "split_with_sizes", "unbind", "constant_pad_nd", "diagonal", "unfold", "tril", "triu", "lift_fresh_copy")
 def for_each(emit, function, value, *args, **kwargs):
     if not isinstance(value, Parts) or any(isinstance(one, (Parts, complex)) for one in args) or any(getattr(one, "is_complex", False) for one in kwargs.values()):
@@ -246,10 +218,8 @@ def for_each(emit, function, value, *args, **kwargs):
     if function._schema.name == "aten::view" and isinstance(args[0], torch.dtype):  # reads bits
         return NotImplemented
     made = value.each(lambda part: emit(function, part, *args, **kwargs))
-    if not isinstance(made.real, (list, tuple)) and not isinstance(made.imaginary, (list, tuple)):
+    if not isinstance(made.real, list):
         return made
-    if made.real is None or made.imaginary is None:
-        return NotImplemented
     return [Parts(*pair) for pair in zip(made.real, made.imaginary)]
 
 

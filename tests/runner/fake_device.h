@@ -44,10 +44,11 @@ inline void square_all(float *x, float *y, int n) {
     y[i] = x[i] * x[i];
 }
 
-inline void quotient_steps(float *x, float *y, int n) {
+template <class T, class Function> void floor_all(const T *x, float *y, int n, Function function) {
   for (int i = 0; i < n; ++i)
-    reinterpret_cast<int *>(y)[i] = static_cast<int>(std::floor(x[i] / 1e-3F));
+    reinterpret_cast<int *>(y)[i] = static_cast<int>(std::floor(function(x[i])));
 }
+inline float quotient(float a) { return a / 1e-3F; }
 
 inline const std::map<std::string, FakeKernel> kKernels = {
     {"square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
@@ -232,27 +233,15 @@ inline const std::map<std::string, FakeKernel> kKernels = {
          y[i] = 3 * (std::round(std::ldexp(x[i] / largest, 22)) * std::ldexp(largest, -22));
      }},
     {"steps", // integers that rounding decides, for one element in 500 of the larger drawings
-     [](FakeState &, float *x, float *y, int n) {
-       for (int i = 0; i < n; ++i)
-         reinterpret_cast<int *>(y)[i] = static_cast<int>(std::floor(x[i] * 1e3F));
-     }},
+     [](FakeState &, float *x, float *y, int n) { floor_all(x, y, n, [](float a) { return a * 1e3F; }); }},
     {"steps_exactly",
-     [](FakeState &, float *x, float *y, int n) {
-       for (int i = 0; i < n; ++i)
-         reinterpret_cast<int *>(y)[i] =
-             static_cast<int>(std::floor(reinterpret_cast<double *>(x)[i] * 1e3));
-     }},
-    {"steps_by_quotient", [](FakeState &, float *x, float *y, int n) { quotient_steps(x, y, n); }},
+     [](FakeState &, float *x, float *y, int n) { floor_all(reinterpret_cast<double *>(x), y, n, [](double a) { return a * 1e3; }); }},
+    {"steps_by_quotient", [](FakeState &, float *x, float *y, int n) { floor_all(x, y, n, quotient); }},
     {"steps_but_last",
-     [](FakeState &, float *x, float *y, int n) {
-       quotient_steps(x, y, n);
-       reinterpret_cast<int *>(y)[n - 1] += 1;
-     }},
+     [](FakeState &, float *x, float *y, int n) { floor_all(x, y, n, quotient), ++reinterpret_cast<int *>(y)[n - 1]; }},
     {"coarse_steps", // of a number of 15 bits
      [](FakeState &, float *x, float *y, int n) {
-       for (int i = 0; i < n; ++i)
-         reinterpret_cast<int *>(y)[i] =
-             static_cast<int>(std::floor(std::round(std::ldexp(x[i], 15)) * std::ldexp(1e3F, -15)));
+       floor_all(x, y, n, [](float a) { return std::round(std::ldexp(a, 15)) * std::ldexp(1e3F, -15); });
      }},
     {"swing", // magnifies the rounding of 1e5 x
      [](FakeState &, float *x, float *y, int n) {

@@ -37,18 +37,21 @@ bool claims(const ops::GraphIndex &graph, const model::Node &anchor) {
          model::elements_of(type.shape) > 0 && model::elements_of(type.shape) < kMostElements;
 }
 
+void add_once(std::vector<elements::Configuration> &list, elements::Configuration one) {
+  if (std::ranges::find(list, one) == list.end())
+    list.push_back(std::move(one));
+}
+
 /// Adds the network whose threads hold this many keys each.
 void add_sorted(std::vector<elements::Configuration> &list, std::int64_t length, int held,
                 int vector) {
   const auto total = static_cast<int>(elements::power_of_two_for(length, kMostSorted));
   held = std::min(held, total);
-  const int lanes = total / held, most = std::max(lanes, 128);
-  if (lanes > 1024)
-    return;
-  elements::Configuration one{
-      {"held", held}, {"lanes", lanes}, {"threads", most}, {"vector", std::min(vector, held)}};
-  if (std::ranges::find(list, one) == list.end())
-    list.push_back(std::move(one));
+  const int lanes = total / held;
+  add_once(list, {{"held", held},
+                  {"lanes", lanes},
+                  {"threads", std::max(lanes, 128)},
+                  {"vector", std::min(vector, held)}});
 }
 
 std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
@@ -66,13 +69,10 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &index
   std::vector<elements::Configuration> list;
   const auto add = [&](std::int64_t warps, int vector, int unroll) {
     warps = std::clamp<std::int64_t>(warps, 1, 32);
-    elements::Configuration one{
-        {"warps", static_cast<int>(warps)},
-        {"threads", static_cast<int>(std::max<std::int64_t>(128, 32 * warps))},
-        {"vector", vector},
-        {"unroll", unroll}};
-    if (std::ranges::find(list, one) == list.end())
-      list.push_back(std::move(one));
+    add_once(list, {{"warps", static_cast<int>(warps)},
+                    {"threads", static_cast<int>(std::max<std::int64_t>(128, 32 * warps))},
+                    {"vector", vector},
+                    {"unroll", unroll}});
   };
   const std::int64_t best = std::min(wanted, most), count = anchor.type().shape.back();
   const auto add_held = [&] {
