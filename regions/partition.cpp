@@ -322,16 +322,25 @@ std::string reason_against(const Node &node) {
 }
 
 std::vector<std::string> reasons_against(const Graph &graph) {
-  std::map<std::string, int> operators; // by device
-  for (const Node &node : graph.nodes)
+  std::map<std::string, int> operators;       // by device
+  std::map<std::string, std::string> devices; // by value
+  for (const Node &node : graph.nodes) {
     operators[device_of(node)] += !node.op.empty();
+    for (const Value &result : node.results)
+      devices[result.name] = result.type.device;
+  }
   operators.erase("");
   const auto most = std::ranges::max_element(operators, {}, [](const auto &one) { return one.second; });
   std::vector<std::string> reasons;
   for (const Node &node : graph.nodes) {
     reasons.push_back(reason_against(node));
-    if (reasons.back().empty() && device_of(node) != most->first)
+    if (!reasons.back().empty())
+      continue;
+    const auto is_elsewhere = [&](const std::string &name) { return devices[name] != device_of(node); };
+    if (device_of(node) != most->first)
       reasons.back() = "is on another device than most operators";
+    else if (std::ranges::any_of(read_values(node), is_elsewhere))
+      reasons.back() = "reads a tensor of another device";
   }
   return reasons;
 }

@@ -7,13 +7,15 @@ operator, and Inductor compiles the rest. After an error, Inductor compiles the 
 error is reported once. This file contains all uses of PyTorch's private interfaces by the backend.
 """
 
+import contextlib
 import functools
 import os
 import time
 import warnings
+from unittest import mock
 
 from .environment import place_of  # first, because it checks torch's version
-from . import calls, complex_graphs, core, dynamic, graphs, jobs
+from . import calls, complex_graphs, constants, core, dynamic, graphs, jobs
 
 import torch
 from torch._inductor import compile_fx as inductor
@@ -190,8 +192,9 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
 
     def compiled(graph=None):
         """@param graph None: as Inductor has it"""
-        graph = graphs.copied(usual) if graph is None else graph
-        with torch._inductor.config.patch(patches):  # a session compiles also later, in a graph's first call
+        graph, fake = graphs.copied(usual) if graph is None else graph, torch._guards.detect_fake_mode(inputs)
+        # A session compiles also later, in a graph's first call. Operators without code of Inductor's read folded constants.
+        with torch._inductor.config.patch(patches), mock.patch.object(fake, "allow_non_fake_inputs", True) if fake else contextlib.nullcontext():
             return inductor.compile_fx_inner(graph, inputs, **keywords)
 
     if ours["search"] == "off" and not ours["force"]:
@@ -200,6 +203,7 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
         if torch.are_deterministic_algorithms_enabled():
             raise core.CoreError("deterministic algorithms are requested, and plans may add in any order")
         graphs.simplify_constructors(gm)
+        constants.fold(gm)
         gm = complex_graphs.without_complex(graphs.without_padding(gm), inputs)
         with override_store(ours["store"]):
             found = dict(look(gm, mode), is_backward=keywords.get("is_backward"))

@@ -143,13 +143,20 @@ def converted(node, made, to, **keywords):
         one.meta["val"] = one.meta["val"].to(to)
 
 
+def devices_of(node):
+    """The devices of a node's results; with None where anything but a tensor is among them."""
+    value = node.meta.get("val")
+    return {getattr(one, "device", None) for one in (value if isinstance(value, (list, tuple)) else [value])}
+
+
 def simplify_constructors(gm):
     """Changes tensors that the graph itself makes, in place, so that regions may contain them. No
     values change.
 
     Unsigned counts that are only compared, as PyTorch writes torch.eye, become signed and wider:
     most operators compute with unsigned ones only in Inductor's code. What is made on the CPU only
-    to be copied to a device, as by torch.arange(n).to(x), is made there."""
+    for another device is made there: copied, as by torch.arange(n).to(x), or read there, as the
+    number of x[mask] = 0."""
     for node in [one for one in gm.graph.nodes if packet_name(one) in CONSTRUCTORS]:
         made, readers = derived(node, is_view)
         wider = UNSIGNED.get(node.kwargs.get("dtype"))
@@ -163,6 +170,11 @@ def simplify_constructors(gm):
             for one in readers:
                 one.replace_all_uses_with(one.args[0])
                 gm.graph.erase_node(one)
+            continue
+        devices = {place for one in readers for place in devices_of(one)}
+        if len(devices) == 1 and devices.isdisjoint({None, node.meta["val"].device}):
+            (device,) = devices
+            converted(node, made, device, device=device)
 
 
 PRODUCTS = {"aten.mm", "aten.bmm", "aten.addmm", "aten.baddbmm"}

@@ -106,7 +106,17 @@ class FirstCall(dynamo.Session):
 
 
 class Recording(FirstCall):
-    """Queues a job for each region, with what the first call's inputs are like."""
+    """Queues a job for each region, with what the first call's inputs are like. Operators run one by one: Inductor's code
+    would take longer to make than the call."""
+
+    def usual(self, graph):
+        gm = dynamo.graphs.copied(graph.gm)
+
+        def call(values):
+            return gm(*values)
+
+        call._boxed_call = True
+        return call
 
     def choose(self, graph, usual, values):
         graph.waiting = jobs.queue(graph.regions, graph.place, lambda: graph.profiles(values))

@@ -133,6 +133,18 @@ TEST_CASE("What another device computes for the graph divides no region") {
   CHECK(reasons_against(whole)[3] == "is on another device than most operators");
 }
 
+TEST_CASE("A number on another device costs the region the operator that reads it, and no other") {
+  json number = input(value("n", {}));
+  number["results"][0]["device"] = "cpu";
+  const Graph whole =
+      graph({input(value("x", {4})), number, node("aten.relu.default", json::array({read("x")}), value("a", {4})),
+             node("aten.neg.default", json::array({read("a")}), value("b", {4})),
+             node("aten.mul.Tensor", {read("b"), read("n")}, value("c", {4}))},
+            {"c"});
+  CHECK(partition(whole) == std::vector<std::vector<std::size_t>>{{2, 3}});
+  CHECK(reasons_against(whole)[4] == "reads a tensor of another device");
+}
+
 TEST_CASE("Vectors that are computed from inputs alone are in the region that reads them") {
   const Graph whole =
       graph({input(value("x", {4})), input(value("v", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),

@@ -249,6 +249,36 @@ class Shapes(TraceCase):
         self.check(source("x.argsort(-1)"), "topk")
         self.check(source("torch.sort(x.double(), 1)[0]"), "cast aten")
 
+    def test_places_in_sorted_rows(self):
+        for right in (False, True):
+            for bounds in ("[0.0]", "[-1.0, 0.0, 0.5]", "[-1.0, -0.5, 0.0, 0.5]", "[-1.0, 0.0, 0.0, 0.0, 2.0]"):
+                line = f"b = torch.tensor({bounds})\nx = torch.cat([x, b.expand(4, -1).t().reshape(-1, 4)])\n"
+                self.check(source(line + f"return torch.bucketize(x, b, right={right})"))
+                self.check(source(line + f"return torch.searchsorted(b, x, right={right}, out_int32=True)"))
+        self.check(source("torch.searchsorted(x.sort(-1)[0], x[:, :2] * 2)"))
+        self.check(source("torch.searchsorted(x.sort(-1)[0], x.roll(1, 1), side='right')"))
+        self.check(source("torch.searchsorted(x.sort(-1)[0], x / 0 * 0)"))
+        self.check(source("torch.searchsorted(x, x, sorter=x.argsort(-1))"), "topk aten")
+
+    def test_distances(self):
+        rows = "torch.randn(2, 40, 16), torch.randn(2, 30, 16)"
+        for p, ops in ((1.0, "abs sum"), (2.0, "square sum sqrt"), (3.0, "norm"), ("float('inf')", "norm")):
+            self.check(source(f"torch.cdist(x[:, :4], y[:, :5], p={p})", rows, arguments="x, y"), "slice reshape slice reshape sub " + ops)
+        self.check(source("torch.cdist(x, y)", rows, arguments="x, y"), "mul sum mul sum permute add permute matmul mul sub maximum sqrt")
+        self.check(source("torch.cdist(x, y, compute_mode='donot_use_mm_for_euclid_dist')", rows, arguments="x, y"), "reshape reshape sub square sum sqrt")
+        self.check(source("torch.ops.aten._cdist_forward(x, y, 1.0, 0)", rows, arguments="x, y"), "reshape reshape sub abs sum")
+
+    def test_a_step_of_an_lstm(self):
+        """PyTorch has this operator for GPUs alone, so that what it computes is written out for the run."""
+        forward = """
+if type(a) is not torch.Tensor:
+    return torch.ops.aten._thnn_fused_lstm_cell(a, b, c, d, d)[:2]
+i, f, g, o = (a + b + 2 * d).chunk(4, 1)
+c = c * f.sigmoid() + i.sigmoid() * g.tanh()
+return o.sigmoid() * c.tanh(), c"""
+        gates = "torch.randn(3, 20), torch.randn(3, 20), torch.randn(3, 5), torch.randn(20)"
+        self.check(source(forward, gates, arguments="a, b, c, d"))
+
     def test_constants(self):
         for call in ("x + torch.ones(4)", "x * torch.arange(4)", "x @ torch.eye(4)", "x + torch.zeros_like(x)", "x * torch.tensor([1.0, 2.0, 3.0, 4.0])",
                      "x + torch.full((4,), 2.5)", "x + torch.linspace(0, 1, 4)", "x * torch.tensor(0.5)", "x / torch.sqrt(torch.tensor(4.0))",

@@ -56,6 +56,30 @@ class Graphs(Case):
         dynamo.graphs.simplify_constructors(gm)
         self.assertIn(nodes[2], gm.graph.nodes)
 
+    def test_numbers_for_masked_places_are_made_where_they_are_read(self):
+        def traced(*readers):
+            graph, here = torch.fx.Graph(), torch.device("meta")
+            number = graph.call_function(torch.ops.aten.full.default, ([], 2.0), dict(dtype=torch.float32, device="cpu"))
+            number.meta["val"] = torch.full([], 2.0)
+            x = graph.placeholder("x")
+            x.meta["val"] = torch.empty(4, device=here)
+            results = [reader(graph, x, number) for reader in readers]
+            graph.output(results)
+            return torch.fx.GraphModule(nn.Module(), graph), number
+
+        def added(graph, x, number):
+            result = graph.call_function(torch.ops.aten.add.Tensor, (x, number))
+            result.meta["val"] = x.meta["val"]
+            return result
+
+        gm, number = traced(added, added)
+        dynamo.graphs.simplify_constructors(gm)
+        self.assertEqual({number.meta["val"].device.type, number.kwargs["device"].type}, {"meta"})
+        for others in ((added, lambda graph, x, number: number), (lambda graph, x, number: number,)):
+            gm, number = traced(*others)  # the CPU's number is a result too
+            dynamo.graphs.simplify_constructors(gm)
+            self.assertEqual(number.kwargs["device"], "cpu")
+
     def test_plans_are_for_products_as_the_program_has_them(self):
         pad, traced = nn.functional.pad, torch.fx.experimental.proxy_tensor.make_fx
 

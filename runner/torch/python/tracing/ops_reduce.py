@@ -1,6 +1,8 @@
 """Handlers of reductions, softmax, scans and indexing."""
 import math
 
+import torch
+
 from .builder import broadcast
 from .errors import Refusal
 from .refusals import is_mask, position
@@ -124,22 +126,34 @@ def norm(call):
     return p_norm(call, call("self", call.dtype), p, call.dims() if "dim" in call.args else list(range(call.rank())))
 
 
-@shapes("cdist")
+@shapes("cdist", "_cdist_forward")
 def cdist_shape(call):
     first, second = call["x1"].shape, call["x2"].shape
     return call.mode.fake(call["x1"]).new_empty(broadcast(first[:-2], second[:-2]) + (first[-2], second[-2]))
 
 
-@handles("cdist")
+MOST_ROWS, MOST_DIFFERENCES = 25, 8  # PyTorch's number of rows, and of terms that are cheaper than a product
+
+
+@handles("cdist", "_cdist_forward")
 def cdist(call):
-    """Distances as norms of all differences. PyTorch uses matrix products for large operands, which
-    is less exact."""
-    builder = call.builder
+    """Distances as norms of all differences, or from a matrix product where PyTorch takes one and rows are long."""
+    builder, p, mode = call.builder, float(call["p"]), call.get("compute_mode", 0) or 0
     first, second = call("x1"), call("x2")
-    first = builder.unsqueeze(first, len(builder.shape(first)) - 1)
-    second = builder.unsqueeze(second, len(builder.shape(second)) - 2)
+    rows, others = builder.shape(first), builder.shape(second)
+    if p == 2 and mode != 2 and (mode == 1 or max(rows[-2], others[-2]) > MOST_ROWS) and rows[-1] > MOST_DIFFERENCES:
+        lengths = [builder.reduce("sum", builder.binary("mul", one, one), [len(builder.shape(one)) - 1], True) for one in (first, second)]
+        squares = builder.binary("add", lengths[0], builder.transpose(lengths[1]))
+        squares = builder.binary("sub", squares, builder.binary("mul", builder.matmul(first, builder.transpose(second)), 2))
+        return builder.unary("sqrt", builder.binary("maximum", squares, 0))
+    first, second = builder.unsqueeze(first, len(rows) - 1), builder.unsqueeze(second, len(others) - 2)
     difference = builder.binary("sub", first, second)
-    return builder.reduce("norm", difference, [len(builder.shape(difference)) - 1], False, attributes={"p": float(call["p"])})
+    dims = [len(rows)]
+    if p == 1:
+        return builder.reduce("sum", builder.unary("abs", difference), dims, False)
+    if p == 2:
+        return builder.unary("sqrt", builder.reduce("sum", builder.unary("square", difference), dims, False))
+    return builder.reduce("norm", difference, dims, False, attributes={"p": p})
 
 
 @handles("norm_except_dim")
@@ -230,6 +244,35 @@ def wrapped(builder, index, extent):
     if positive:
         return index
     return builder.where(builder.binary("lt", index, 0), builder.binary("add", index, extent), index)
+
+
+@shapes("searchsorted", "bucketize")
+def searchsorted_shape(call):
+    dtype, values = torch.int32 if call.get("out_int32", False) else torch.int64, call["self"]
+    return call.mode.fake(values if isinstance(values, torch.Tensor) else call["boundaries"]).new_empty(getattr(values, "shape", ()), dtype=dtype)
+
+
+@handles("searchsorted", "bucketize")
+def searchsorted(call):
+    """Places in sorted rows, by halving: each step reads one boundary. NaN is behind all numbers."""
+    if call.get("sorter") is not None:
+        return NotImplemented
+    builder, right = call.builder, call.get("right", False) or call.get("side") == "right"
+    rows = call("sorted_sequence" if "sorted_sequence" in call.args else "boundaries")
+    values, dtype = call("self", builder.dtype(rows)), "int32" if call.get("out_int32", False) else "int64"
+    count, shape = builder.shape(rows)[-1], builder.shape(values)
+    place = builder.full(0, "int64", shape)
+    for step in (1 << bit for bit in reversed(range(count.bit_length()))):
+        behind = builder.binary("add", place, step)
+        at = builder.binary("minimum", builder.binary("sub", behind, 1), count - 1)
+        if len(builder.shape(rows)) == 1:
+            boundary = builder.reshape(builder.index_select(rows, 0, builder.reshape(at, (math.prod(shape),))), shape)
+        else:
+            boundary = builder.emit("gather", [rows, at], {"dim": len(shape) - 1}, builder.dtype(rows), shape)
+        is_behind = builder.unary("logical_not", builder.binary("gt" if right else "ge", boundary, values), dtype="bool")
+        is_behind = builder.binary("logical_and", is_behind, builder.binary("le", behind, count))
+        place = builder.where(is_behind, behind, place)
+    return builder.cast(place, dtype)
 
 
 @handles("index_select")
