@@ -1,7 +1,6 @@
 """Values that a graph computes from constants alone, computed once instead of in each call."""
 
 import torch
-from torch._prims_common import is_non_overlapping_and_dense
 from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -62,7 +61,17 @@ def is_worth_it(gm, node):
     value = node.meta.get("val")
     if node.op != "call_function" or not isinstance(value, torch.Tensor) or value.layout != torch.strided or value.numel() > MOST_ELEMENTS:
         return False
-    return is_non_overlapping_and_dense(value) and all(one.device == value.device for user in node.users for one in values_of(user))
+    return is_dense(value) and all(one.device == value.device for user in node.users for one in values_of(user))
+
+
+def is_dense(value):
+    """Whether the elements lie one behind the other, in some order of the dimensions."""
+    place = 1
+    for stride, extent in sorted(zip(value.stride(), value.shape)):
+        if extent != 1 and stride != place:
+            return False
+        place *= extent
+    return True
 
 
 def computed(gm, ends):
