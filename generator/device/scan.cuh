@@ -222,6 +222,42 @@ __device__ __forceinline__ void rows(typename Config::Value *piece_totals, Load 
       piece_totals[(long long)row * Config::kPieces + piece] = carry;
 }
 
+// Rows of at most 32 vectors: kGroup lanes of a warp hold one, so that a block has several.
+// @tparam Config also kLength of a row, kGroup, kRows
+template <typename Config, Pass kPass, typename Load, typename Store>
+__device__ __forceinline__ void short_rows(typename Config::Value *, Load load, Store store) {
+  using Value = typename Config::Value;
+  using Join = typename Config::Join;
+  constexpr int kVector = Config::kVector, kGroup = Config::kGroup;
+  const int row = blockIdx.x * (Config::kThreads / kGroup) + threadIdx.x / kGroup, lane = threadIdx.x % kGroup;
+  const bool inside = row < Config::kRows && lane * kVector < Config::kLength;
+  Value scanned[kVector];
+#pragma unroll
+  for (int v = 0; v < kVector; ++v)
+    scanned[v] = Join::template identity<Value>();
+  if (inside)
+    load(row, 0, lane, scanned);
+#pragma unroll
+  for (int v = 1; v < kVector; ++v)
+    scanned[v] = Join::join(scanned[v - 1], scanned[v]);
+  Value inclusive = scanned[kVector - 1];
+#pragma unroll
+  for (int distance = 1; distance < kGroup; distance *= 2) {
+    const Value lower = __shfl_up_sync(0xffffffffu, inclusive, distance, kGroup);
+    if (lane >= distance)
+      inclusive = Join::join(lower, inclusive);
+  }
+  if constexpr (kGroup > 1) {
+    const Value lower = __shfl_up_sync(0xffffffffu, inclusive, 1, kGroup);
+    if (lane > 0)
+#pragma unroll
+      for (int v = 0; v < kVector; ++v)
+        scanned[v] = Join::join(lower, scanned[v]);
+  }
+  if (inside)
+    store(row, 0, lane, scanned);
+}
+
 // Columns, for scans along other dimensions: the threads of a line of the block stand on neighbouring columns.
 // @tparam Config also kColumns of a block, kInner: columns of a row, kColumnBlocks: blocks beside each other
 template <typename Config, Pass kPass, typename Load, typename Store>

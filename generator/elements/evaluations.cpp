@@ -1,5 +1,6 @@
 #include "generator/elements/evaluations.h"
 
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 
@@ -78,6 +79,57 @@ int cost_in_place(const ops::GraphIndex &graph, const std::string &value,
     if (cost < kMostCost && !is_stored(input))
       cost += cost_in_place(graph, input, is_stored);
   return std::min(cost, kMostCost);
+}
+
+namespace {
+
+/// Where a walk towards memory stands: the views that it came through, and the distance along each dimension since.
+struct Position {
+  std::string views;
+  std::vector<std::int64_t> offsets;
+  auto operator<=>(const Position &) const = default;
+};
+
+/// The place in the operand of what stands at `place` in a node's result.
+Position behind(const ops::GraphIndex &graph, const Node &node, Position place) {
+  const std::size_t rank = node.type().shape.size();
+  place.offsets.resize(rank, 0);
+  if (node.op == op::slice && ops::integer_attribute(node, "step", 1) == 1) {
+    place.offsets[static_cast<std::size_t>(ops::integer_attribute(node, "dim"))] +=
+        ops::integer_attribute(node, "start");
+  } else if (node.op == op::pad) {
+    const model::Shape low = ops::list_attribute(node, "low", rank, 0);
+    for (std::size_t d = 0; d < rank; ++d)
+      place.offsets[d] -= low[d];
+  } else if (ops::is_view(node)) {
+    for (const std::int64_t offset : place.offsets)
+      place.views += std::to_string(offset) + ",";
+    place = {place.views + node.name + "/", {}};
+  } else if (graph.node(node.inputs.front()).type().shape.size() != rank) {
+    place = {place.views + node.name + "/", {}};
+  }
+  return place;
+}
+
+} // namespace
+
+int loads_in_place(const ops::GraphIndex &graph, const std::string &value,
+                   const std::function<bool(const std::string &)> &is_stored) {
+  std::set<std::pair<std::string, Position>> seen, loads;
+  std::vector<std::pair<std::string, Position>> open{{value, {}}};
+  while (!open.empty() && seen.size() < 16 * kMostPaths && loads.size() < kMostPaths) {
+    auto [name, place] = std::move(open.back());
+    open.pop_back();
+    const Node &node = graph.node(name);
+    for (const std::string &input : node.inputs) {
+      std::pair<std::string, Position> next{input, behind(graph, node, place)};
+      if (is_stored(input))
+        loads.insert(std::move(next));
+      else if (!ops::is_generated(graph.node(input)) && seen.insert(next).second)
+        open.push_back(std::move(next));
+    }
+  }
+  return static_cast<int>(open.empty() ? loads.size() : kMostPaths);
 }
 
 bool is_computed_too_often(const ops::GraphIndex &graph, const std::string &value,

@@ -21,6 +21,12 @@ double evaluations(const ops::GraphIndex &graph, const std::string &value,
 int cost_in_place(const ops::GraphIndex &graph, const std::string &value,
                   const std::function<bool(const std::string &)> &is_stored);
 
+/// Returns how many elements in memory an element of `value` is computed from, at most 64: an element that several paths
+/// reach counts once. Slices and pads move along a dimension; behind other views each path counts.
+/// @param is_stored whether a value lies in memory
+int loads_in_place(const ops::GraphIndex &graph, const std::string &value,
+                   const std::function<bool(const std::string &)> &is_stored);
+
 /// Returns true for a value that costs more to compute for each of its readers in `nodes` than to store and read once.
 bool is_computed_too_often(const ops::GraphIndex &graph, const std::string &value,
                            const std::set<std::string> &nodes);

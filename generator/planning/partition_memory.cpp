@@ -183,6 +183,15 @@ const Node *Partition::turned_for_halves(const Node &value) const {
              : nullptr;
 }
 
+bool Partition::is_too_much(const std::string &value, double evaluations, const std::set<std::string> &inside) const {
+  constexpr double kMostLoads = 16; ///< of an element for all its readers, more than if it were stored
+  if (evaluations <= 1)
+    return false;
+  const auto is_stored = [&](const std::string &name) { return in_memory(name) && !inside.contains(name); };
+  return evaluations * elements::cost_in_place(graph_, value, is_stored) > 4 * kCheapChain ||
+         evaluations * (elements::loads_in_place(graph_, value, is_stored) - 1) > kMostLoads;
+}
+
 bool Partition::worth_memory(const Node &value) const {
   if (ops::is_view(value) && is_read_around(value))
     return false;
@@ -207,7 +216,7 @@ bool Partition::worth_memory(const Node &value) const {
     return false;
   if (cost == 0)
     return false; // a view
-  if (readers.evaluations() > 1 && readers.evaluations() * cost > 4 * kCheapChain)
+  if (is_too_much(value.name, static_cast<double>(readers.evaluations()), {}))
     return true;
   constexpr std::int64_t kLarge = 4; ///< from this growth on, storing the value costs nothing in comparison
   if ((std::min(readers.growth, kLarge) - 1) * cost > (kLarge - 1) * kCheapChain)
@@ -229,15 +238,16 @@ bool Partition::worth_memory(const Node &value) const {
          (sources.size() > 1 && regions * of_sources > of_sources + own * (1 + regions));
 }
 
-void Partition::collect_readers(const Node &value, Readers &readers) const {
+void Partition::collect_readers(const Node &value, Readers &readers, bool is_moved) const {
   if (!readers.seen.insert(value.name).second)
     return;
   const std::int64_t elements = std::max<std::int64_t>(model::elements_of(value.type().shape), 1);
   for (const Node *user : users(value.name)) {
     const std::int64_t size = model::elements_of(user->type().shape);
-    if (user->op == op::slice || user->op == op::flip)
+    const bool moves = user->op == op::slice || user->op == op::flip;
+    if (moves)
       readers.positions.insert(user->name);
-    else
+    else if (!is_moved)
       readers.in_place = true;
     if (const auto owner = owner_.find(user->name); owner != owner_.end()) {
       const std::string &anchor = drafts_[owner->second].planned.region.anchor;
@@ -252,7 +262,7 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
       const auto place = places_.find(user->name); // one launch stores all parts of a `cat`
       readers.regions.insert(place == places_.end() ? user->name : place->second.whole);
     } else {
-      collect_readers(*user, readers);
+      collect_readers(*user, readers, is_moved || moves);
     }
     readers.growth = std::max(readers.growth, size / elements);
   }

@@ -1,5 +1,6 @@
 #include "generator/planning/partition_work.h"
 
+#include "generator/elements/evaluations.h"
 #include "generator/families/registry.h"
 #include "generator/ops/op_traits.h"
 
@@ -126,6 +127,14 @@ bool Partition::related(const Draft &a, const Draft &b) const {
   });
 }
 
+bool Partition::repeats(const Draft &from, const Draft &by) const {
+  std::set<std::string> nodes(from.planned.region.nodes.begin(), from.planned.region.nodes.end());
+  nodes.insert(by.planned.region.nodes.begin(), by.planned.region.nodes.end());
+  return std::ranges::any_of(by.planned.region.inputs, [&](const std::string &input) {
+    return from.members.contains(input) && is_too_much(input, elements::evaluations(graph_, input, nodes), nodes);
+  });
+}
+
 void Partition::merge_siblings() {
   index_producers();
   for (std::size_t i = 0; i < drafts_.size(); ++i) {
@@ -137,7 +146,7 @@ void Partition::merge_siblings() {
       if (shape != node(*b.members.begin()).type().shape || !related(a, b) ||
           a.planned.region.nodes.size() + b.planned.region.nodes.size() > elements::kMostNodes ||
           reaches(static_cast<int>(i), static_cast<int>(j), false) ||
-          reaches(static_cast<int>(j), static_cast<int>(i), false))
+          reaches(static_cast<int>(j), static_cast<int>(i), false) || repeats(a, b) || repeats(b, a))
         continue;
       a.members.insert(b.members.begin(), b.members.end());
       close(a);

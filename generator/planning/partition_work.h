@@ -69,6 +69,9 @@ private:
   void large_sources(const model::Node &value, std::int64_t elements, std::set<std::string> &found,
                      std::set<std::string> &seen) const;
   bool worth_memory(const model::Node &value) const;
+  /// Returns true where computing an element for each of `evaluations` costs more than a value in memory.
+  /// @param inside values that are not in memory while they are computed together
+  bool is_too_much(const std::string &value, double evaluations, const std::set<std::string> &inside) const;
   /// Returns true for a large view whose neighbors in rows are far apart in memory, and which a kernel reads row by row:
   /// a transposing copy and a read of it take less time.
   bool is_read_across(const model::Node &value) const;
@@ -94,7 +97,8 @@ private:
       return most_reuse * std::max<std::int64_t>(1, std::ssize(positions) + in_place);
     }
   };
-  void collect_readers(const model::Node &value, Readers &readers) const;
+  /// @param is_moved whether `value` is read through one of the positions
+  void collect_readers(const model::Node &value, Readers &readers, bool is_moved = false) const;
 
   /// Lets the operands of a `cat` that lies in memory be computed in their places, where they are pointwise values of
   /// one shape, computed from common sources, and start at multiples of 16 bytes.
@@ -110,6 +114,8 @@ private:
   void index_producers();
   bool reaches(int from, int to, bool directly) const;
   bool related(const Draft &a, const Draft &b) const;
+  /// Returns true where a region of both would compute too much of the one's values again for the other.
+  bool repeats(const Draft &from, const Draft &by) const;
 
   /// Merges pointwise regions over the same shape, where no path through another region forbids it.
   void merge_siblings();

@@ -7,13 +7,14 @@ template <typename T, typename Operator, int kWide> struct ScanConfig {
   using Value = T;
   using Join = Operator;
   static constexpr int kThreads = 128, kItems = 4, kVector = kWide, kPieces = 2, kPiece = 1024, kLength = 2000;
-  static constexpr int kColumns = 32, kInner = 100, kColumnBlocks = 4;
+  static constexpr int kColumns = 32, kInner = 100, kColumnBlocks = 4, kGroup = 8, kRows = 10;
 };
 
 template <Pass kPass, int kWide, typename Operator, typename T> __device__ void both(const T *from, T *to, T *totals) {
   const auto load = [&](int row, int column, int k, T *values) { values[kWide - 1] = from[row + column + k]; };
   const auto store = [&](int row, int column, int k, const T *elements) { to[row + column + k] = elements[kWide - 1]; };
   rows<ScanConfig<T, Operator, kWide>, kPass>(totals, load, store);
+  short_rows<ScanConfig<T, Operator, kWide>, kPass>(totals, load, store);
   if constexpr (kWide == 1)
     columns<ScanConfig<T, Operator, kWide>, kPass>(totals, load, store);
 }

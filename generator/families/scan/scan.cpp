@@ -6,7 +6,7 @@
 // A block owns a row or a piece of it and processes it in chunks that stay in registers. Each thread scans `items`
 // neighbors, a warp combines its threads by shuffles, the block combines its warps, and the running total enters the
 // next chunk. Rows along the last dimension pass through shared memory, so that adjacent threads access adjacent
-// memory; for other dimensions the threads of a row process adjacent columns. If too few rows would fill the device, a
+// memory; short rows share a warp; for other dimensions the threads of a row process adjacent columns. If too few rows would fill the device, a
 // row is split: one kernel computes the totals of the pieces, the next starts each piece from the totals before it
 // (reduce then scan). Each sum has a fixed order, so results repeat bit for bit; a look-back between running blocks
 // would not repeat.
@@ -43,7 +43,8 @@ const char *join_of(const model::Node &anchor) {
                                                                   {op::cummax, "Maximum"},
                                                                   {op::cummin, "Minimum"},
                                                                   {op::logcumsumexp, "LogSumExp"}};
-  const auto found = std::ranges::find(kJoins, anchor.op, &std::pair<std::string_view, const char *>::first);
+  const auto found =
+      std::ranges::find(kJoins, anchor.op, &std::pair<std::string_view, const char *>::first);
   return found == std::end(kJoins) ? nullptr : found->second;
 }
 
@@ -63,6 +64,12 @@ int pieces_for(std::int64_t blocks, std::int64_t chunks, const elements::DeviceF
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, chunks), 1, 1024));
 }
 
+/// Lanes that hold a row of few vectors of `width`; 0 for a longer row.
+int group_of(const ScanShape &scan, int width) {
+  const std::int64_t vectors = elements::ceil_divide(scan.length, width);
+  return vectors <= 32 ? static_cast<int>(elements::power_of_two_for(vectors, 32)) : 0;
+}
+
 std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
                                                     const elements::Region &region,
                                                     const elements::DeviceFacts &device) {
@@ -79,6 +86,12 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &index
       list.push_back(configuration);
   };
   if (scan.inner == 1) {
+    for (const int width : {vector, 1})
+      for (const int threads : {128, 256, 64})
+        if (group_of(scan, width) > 0)
+          add(1, threads, width, 1, width);
+    if (!list.empty())
+      return list;
     const auto row_threads = [&](int items) {
       return static_cast<int>(std::max<std::int64_t>(
           32, elements::power_of_two_for(elements::ceil_divide(scan.length, items), 1024)));
@@ -168,6 +181,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   const bool rows = scan.inner == 1;
   if (rows ? threads % 32 != 0 : threads % columns != 0)
     return fail("a scan cannot use " + std::to_string(threads) + " threads there");
+  const int group = rows && pieces == 1 && items == vector ? group_of(scan, vector) : 0;
   if (vector > 1 && (!rows || items % vector != 0 || scan.length % vector != 0))
     return fail("a scan cannot move vectors of " + std::to_string(vector) + " there");
 
@@ -182,22 +196,27 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   const std::int64_t column_blocks = rows ? 1 : elements::ceil_divide(scan.inner, columns);
   const std::int64_t piece =
       elements::ceil_divide(elements::ceil_divide(scan.length, pieces), vector) * vector;
-  elements::Substitutions places{{"PREFIX", prefix},
-                          {"TYPE", type},
-                          {"JOIN", join_of(anchor)},
-                          {"SIZES", elements::constants_text({{"kThreads", threads},
-                                                              {"kItems", items},
-                                                              {"kVector", vector},
-                                                              {"kLength", scan.length},
-                                                              {"kPiece", piece},
-                                                              {"kPieces", pieces},
-                                                              {"kColumns", columns},
-                                                              {"kInner", scan.inner},
-                                                              {"kColumnBlocks", column_blocks}})},
-                          {"THREADS", std::to_string(threads)},
-                          {"WALK", rows ? "rows" : "columns"},
-                          {"TOTALS", pieces > 1 ? "piece_totals" : "nullptr"},
-                          {"PARAMETERS", elements::parameters_with(writer, more)}};
+  elements::Substitutions places{
+      {"PREFIX", prefix},
+      {"TYPE", type},
+      {"JOIN", join_of(anchor)},
+      {"SIZES", elements::constants_text({{"kThreads", threads},
+                                          {"kItems", items},
+                                          {"kVector", vector},
+                                          {"kLength", scan.length},
+                                          {"kPiece", piece},
+                                          {"kPieces", pieces},
+                                          {"kColumns", columns},
+                                          {"kInner", scan.inner},
+                                          {"kColumnBlocks", column_blocks},
+                                          {"kGroup", group},
+                                          {"kRows", scan.outer}})},
+      {"THREADS", std::to_string(threads)},
+      {"WALK", group > 0 ? "short_rows"
+               : rows    ? "rows"
+                         : "columns"},
+      {"TOTALS", pieces > 1 ? "piece_totals" : "nullptr"},
+      {"PARAMETERS", elements::parameters_with(writer, more)}};
   elements::Index element =
       elements::unflatten("row", model::Shape(scan.shape.begin(), scan.shape.begin() + scan.dim));
   element.push_back(vector > 1 ? std::to_string(vector) + " * k" : "k");
@@ -219,14 +238,16 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
     places["LOAD"] += "values[" + std::to_string(lane) + "] = (Value)(" + loaded[lane] + ");\n";
   places["STORE"] = writer.store(lanes, elements);
 
+  const std::int64_t blocks = group > 0 ? elements::ceil_divide(scan.outer, threads / group)
+                                        : scan.outer * column_blocks * pieces;
   elements::Lowering lowering;
   lowering.source = kDevice + elements::fill_places(kConfiguration, places);
   const auto add_pass = [&](const std::string &pass, const std::string &name) {
     places["PASS"] = pass;
     places["NAME"] = name;
     lowering.source += elements::fill_places(kKernel, places);
-    lowering.steps.push_back(elements::launch_of(name, scan.outer * column_blocks * pieces, threads,
-                                                 elements::arguments_with(writer, temporaries)));
+    lowering.steps.push_back(
+        elements::launch_of(name, blocks, threads, elements::arguments_with(writer, temporaries)));
   };
   if (pieces > 1) {
     lowering.temporaries.push_back({scratch,

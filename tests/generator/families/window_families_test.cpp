@@ -81,9 +81,9 @@ TEST_CASE("scans over any dimension compute running sums and products") {
     GraphBuilder g;
     model::Shape shape = several(random, static_cast<std::size_t>(pick(random, 1, 3)), 1, 9);
     const auto dim = static_cast<std::size_t>(pick(random, 0, std::ssize(shape) - 1));
-    shape[dim] = round % 3 == 0 ? 4 * pick(random, 1, 300) : pick(random, 1, 700);
+    shape[dim] = std::array{4 * pick(random, 1, 300), pick(random, 1, 700), 4 * pick(random, 1, 32), pick(random, 1, 40)}[round % 4];
     const std::string op = std::array{"cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"}[pick(random, 0, 4)];
-    const auto dtype = round % 4 == 3 ? model::Dtype::Float16 : model::Dtype::Float32;
+    const auto dtype = round % 5 == 3 ? model::Dtype::Float16 : model::Dtype::Float32;
     std::string x = g.input("x", shape, dtype);
     const bool flipped = even_odds(random);
     const model::Attributes flip{{"dims", model::Shape{static_cast<std::int64_t>(dim)}}};
