@@ -184,7 +184,7 @@ const Node *Partition::turned_for_halves(const Node &value) const {
 }
 
 bool Partition::is_too_much(const std::string &value, double evaluations, const std::set<std::string> &inside) const {
-  constexpr double kMostLoads = 16; ///< of an element for all its readers, more than if it were stored
+  constexpr double kMostLoads = 8; ///< of an element for all its readers, more than if it were stored
   if (evaluations <= 1)
     return false;
   const auto is_stored = [&](const std::string &name) { return in_memory(name) && !inside.contains(name); };

@@ -1,4 +1,4 @@
-"""What a graph computes from constants alone. argv[1]: the build's bin folder."""
+"""Values that a graph computes from constants alone. argv[1]: the build's bin folder."""
 
 import unittest
 
