@@ -279,6 +279,13 @@ return o.sigmoid() * c.tanh(), c"""
         gates = "torch.randn(3, 20), torch.randn(3, 20), torch.randn(3, 5), torch.randn(20)"
         self.check(source(forward, gates, arguments="a, b, c, d"))
 
+    def test_bags_of_embeddings(self):
+        rows = "torch.randn(9, 6), torch.randint(0, 9, (5, 4)), torch.rand(5, 4)"
+        for mode, ops in (("sum", "sum"), ("mean", "mean"), ("max", "amax")):
+            self.check(source(f"F.embedding_bag(i, x, mode='{mode}')", rows, arguments="x, i, w"), "reshape embedding reshape " + ops)
+        self.check(source("F.embedding_bag(i, x, mode='sum', per_sample_weights=w)", rows, arguments="x, i, w"))
+        self.check(source("F.embedding_bag(i, x, padding_idx=2)", rows, arguments="x, i, w"))
+
     def test_constants(self):
         for call in ("x + torch.ones(4)", "x * torch.arange(4)", "x @ torch.eye(4)", "x + torch.zeros_like(x)", "x * torch.tensor([1.0, 2.0, 3.0, 4.0])",
                      "x + torch.full((4,), 2.5)", "x + torch.linspace(0, 1, 4)", "x * torch.tensor(0.5)", "x / torch.sqrt(torch.tensor(4.0))",

@@ -384,6 +384,39 @@ def embedding(call):
     return call.builder.emit("embedding", [call("weight"), call("indices")], {}, call.dtype, call.shape)
 
 
+def evenly_spaced(builder, value):
+    """(first, step) of a vector that counts in even steps; None: it is not known to."""
+    node = builder.by_name[value]
+    if node["op"] == "iota":
+        return 0, 1
+    if node["op"] in ("cast", "reshape"):
+        return evenly_spaced(builder, node["inputs"][0])
+    if node["op"] not in ("add", "mul"):
+        return None
+    spaced, number = evenly_spaced(builder, node["inputs"][0]), builder.by_name[node["inputs"][1]]["attributes"].get("value")
+    if spaced is None or number is None:
+        return None
+    return (spaced[0] + number, spaced[1]) if node["op"] == "add" else (spaced[0] * number, spaced[1] * number)
+
+
+@handles("_embedding_bag_forward_only")
+def embedding_bag(call):
+    """Bags of one length, as those of indices with two dimensions; others stay opaque. Results for gradients are zeros,
+    because nothing reads them where none are computed."""
+    builder, weight, indices = call.builder, call("weight"), call("indices")
+    (count,), width, bags = builder.shape(indices), builder.shape(weight)[1], call["offsets"].numel()
+    if not bags or not count or count % bags or call.get("include_last_offset", False) or call.get("padding_idx", -1) >= 0:
+        return NotImplemented
+    if evenly_spaced(builder, call("offsets")) != (0, count // bags):
+        return NotImplemented
+    rows = builder.emit("embedding", [weight, indices], {}, builder.dtype(weight), (count, width))
+    rows = builder.reshape(rows, (bags, count // bags, width))
+    if call.has("per_sample_weights"):
+        rows = builder.binary("mul", rows, builder.reshape(call("per_sample_weights"), (bags, count // bags, 1)))
+    result = builder.reduce(("sum", "mean", "amax")[call.get("mode", 0)], rows, [1], False)
+    return [result] + [builder.full(0, "int64", tuple(one.shape)) for one in call.out[1:]]
+
+
 @handles("triu", "tril")
 def triangle(call):
     return call.builder.unary(short(call), call("self"), {"diagonal": int(call["diagonal"])})
