@@ -121,7 +121,12 @@ int loads_in_place(const ops::GraphIndex &graph, const std::string &value,
     auto [name, place] = std::move(open.back());
     open.pop_back();
     const Node &node = graph.node(name);
-    for (const std::string &input : node.inputs) {
+    std::vector<std::string> inputs = node.inputs;
+    if (node.op == op::cat) { // an element is one part's: one that is computed, if there is one
+      const auto computed = std::ranges::find_if_not(inputs, is_stored);
+      inputs = {computed == inputs.end() ? inputs.front() : *computed};
+    }
+    for (const std::string &input : inputs) {
       std::pair<std::string, Position> next{input, behind(graph, node, place)};
       if (is_stored(input))
         loads.insert(std::move(next));

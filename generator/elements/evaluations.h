@@ -22,7 +22,8 @@ int cost_in_place(const ops::GraphIndex &graph, const std::string &value,
                   const std::function<bool(const std::string &)> &is_stored);
 
 /// Returns how many elements in memory an element of `value` is computed from, at most 64: an element that several paths
-/// reach counts once. Slices and pads move along a dimension; behind other views each path counts.
+/// reach counts once, and of a concatenation one part. Slices and pads move along a dimension; behind other views each
+/// path counts.
 /// @param is_stored whether a value lies in memory
 int loads_in_place(const ops::GraphIndex &graph, const std::string &value,
                    const std::function<bool(const std::string &)> &is_stored);

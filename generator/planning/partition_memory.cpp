@@ -183,13 +183,13 @@ const Node *Partition::turned_for_halves(const Node &value) const {
              : nullptr;
 }
 
-bool Partition::is_too_much(const std::string &value, double evaluations, const std::set<std::string> &inside) const {
+bool Partition::is_too_much(const std::string &value, double evaluations, double reuse,
+                            const std::set<std::string> &inside) const {
   constexpr double kMostLoads = 8; ///< of an element for all its readers, more than if it were stored
-  if (evaluations <= 1)
-    return false;
   const auto is_stored = [&](const std::string &name) { return in_memory(name) && !inside.contains(name); };
-  return evaluations * elements::cost_in_place(graph_, value, is_stored) > 4 * kCheapChain ||
-         evaluations * (elements::loads_in_place(graph_, value, is_stored) - 1) > kMostLoads;
+  return (reuse * evaluations > 1 &&
+          reuse * evaluations * elements::cost_in_place(graph_, value, is_stored) > 4 * kCheapChain) ||
+         (evaluations > 1 && evaluations * (elements::loads_in_place(graph_, value, is_stored) - 1) > kMostLoads);
 }
 
 bool Partition::worth_memory(const Node &value) const {
@@ -216,7 +216,7 @@ bool Partition::worth_memory(const Node &value) const {
     return false;
   if (cost == 0)
     return false; // a view
-  if (is_too_much(value.name, static_cast<double>(readers.evaluations()), {}))
+  if (is_too_much(value.name, readers.evaluations(), static_cast<double>(readers.most_reuse), {}))
     return true;
   constexpr std::int64_t kLarge = 4; ///< from this growth on, storing the value costs nothing in comparison
   if ((std::min(readers.growth, kLarge) - 1) * cost > (kLarge - 1) * kCheapChain)

@@ -131,7 +131,7 @@ bool Partition::repeats(const Draft &from, const Draft &by) const {
   std::set<std::string> nodes(from.planned.region.nodes.begin(), from.planned.region.nodes.end());
   nodes.insert(by.planned.region.nodes.begin(), by.planned.region.nodes.end());
   return std::ranges::any_of(by.planned.region.inputs, [&](const std::string &input) {
-    return from.members.contains(input) && is_too_much(input, elements::evaluations(graph_, input, nodes), nodes);
+    return from.members.contains(input) && is_too_much(input, elements::evaluations(graph_, input, nodes), 1, nodes);
   });
 }
 

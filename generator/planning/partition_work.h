@@ -71,7 +71,9 @@ private:
   bool worth_memory(const model::Node &value) const;
   /// Returns true where computing an element for each of `evaluations` costs more than a value in memory.
   /// @param inside values that are not in memory while they are computed together
-  bool is_too_much(const std::string &value, double evaluations, const std::set<std::string> &inside) const;
+  /// @param reuse how often an anchor asks for an element, which its neighbors share in the first-level cache
+  bool is_too_much(const std::string &value, double evaluations, double reuse,
+                   const std::set<std::string> &inside) const;
   /// Returns true for a large view whose neighbors in rows are far apart in memory, and which a kernel reads row by row:
   /// a transposing copy and a read of it take less time.
   bool is_read_across(const model::Node &value) const;
@@ -93,9 +95,7 @@ private:
         positions;         ///< slices and flips of the value, each an evaluation of its own
     bool in_place = false; ///< it is also read as it is
 
-    std::int64_t evaluations() const {
-      return most_reuse * std::max<std::int64_t>(1, std::ssize(positions) + in_place);
-    }
+    double evaluations() const { return std::max(1.0, static_cast<double>(positions.size()) + in_place); }
   };
   /// @param is_moved whether `value` is read through one of the positions
   void collect_readers(const model::Node &value, Readers &readers, bool is_moved = false) const;
