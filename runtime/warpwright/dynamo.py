@@ -203,6 +203,7 @@ def compile_inner(ours, mode, patches, gm, inputs, **keywords):
         if torch.are_deterministic_algorithms_enabled():
             raise core.CoreError("deterministic algorithms are requested, and plans may add in any order")
         graphs.simplify_constructors(gm)
+        graphs.choose_under_masks(gm)
         constants.fold(gm)
         gm = complex_graphs.without_complex(graphs.without_padding(gm), inputs)
         with override_store(ours["store"]):

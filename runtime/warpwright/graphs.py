@@ -177,6 +177,26 @@ def simplify_constructors(gm):
             converted(node, made, device, device=device)
 
 
+def choose_under_masks(gm):
+    """Makes writes of one value under a mask choices, in place. PyTorch's operator counts the mask's places on the host, so
+    that a region with it could not be captured, nor its time on the device be measured."""
+    aten = torch.ops.aten
+    for node in gm.graph.find_nodes(op="call_function", target=aten.index_put.default):
+        x, indices, value, *accumulate = node.args
+        mask = indices[0]
+        if any(accumulate) or node.kwargs or len(indices) != 1 or not mask or mask.meta["val"].dtype != torch.bool or value.meta["val"].dim():
+            continue
+        with gm.graph.inserting_before(node):
+            while mask.meta["val"].dim() < x.meta["val"].dim():
+                example = mask.meta["val"].unsqueeze(-1)
+                mask = gm.graph.call_function(aten.unsqueeze.default, (mask, -1))
+                mask.meta["val"] = example
+            chosen = gm.graph.call_function(aten.where.self, (mask, value, x))
+        chosen.meta["val"] = node.meta["val"]
+        node.replace_all_uses_with(chosen)
+        gm.graph.erase_node(node)
+
+
 PRODUCTS = {"aten.mm", "aten.bmm", "aten.addmm", "aten.baddbmm"}
 
 

@@ -80,6 +80,25 @@ class Graphs(Case):
             dynamo.graphs.simplify_constructors(gm)
             self.assertEqual(number.kwargs["device"], "cpu")
 
+    def test_writes_under_masks_are_choices(self):
+        def row(x):
+            x = x.clone()
+            x[x.sum(-1) > 0] = 4
+            x[x > 1] = -1
+            return x
+
+        def others(x):
+            x = x.index_put((x > 0,), torch.ones(()), accumulate=True)
+            return x.index_put((torch.tensor([0, 2]),), torch.zeros(()))
+
+        for function, left in ((row, 0), (others, 2)):
+            x = torch.randn(5, 6)
+            gm = torch.fx.experimental.proxy_tensor.make_fx(torch.func.functionalize(function), tracing_mode="fake")(x)
+            dynamo.graphs.choose_under_masks(gm)
+            self.assertEqual(sum(one.target is torch.ops.aten.index_put.default for one in gm.graph.nodes), left)
+            gm.recompile()
+            self.assertTrue(gm(x).equal(function(x)))
+
     def test_plans_are_for_products_as_the_program_has_them(self):
         pad, traced = nn.functional.pad, torch.fx.experimental.proxy_tensor.make_fx
 
