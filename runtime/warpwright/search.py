@@ -110,10 +110,17 @@ class Recording(FirstCall):
     would take longer to make than the call."""
 
     def usual(self, graph):
-        gm = dynamo.graphs.copied(graph.gm)
+        gm, compiled, found = dynamo.graphs.copied(graph.gm), graph.compiled, []
 
         def call(values):
-            return gm(*values)
+            if not found:
+                try:
+                    return gm(*values)
+                except Exception as error:  # an operator that only Inductor has, or too little memory for intermediate values
+                    warnings.warn(f"warpwright: a graph is compiled for its capture, because its operators do not run one by one: {error}",
+                                  RuntimeWarning, stacklevel=2)
+                    found.append(compiled())
+            return found[0](values)
 
         call._boxed_call = True
         return call

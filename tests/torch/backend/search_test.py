@@ -440,6 +440,18 @@ class Online(Case):
         self.assertIn("region 1/1: verified", line)
         self.assertEqual(count, 1)
 
+    def test_a_graph_that_cannot_run_one_by_one_is_compiled_for_its_capture(self):
+        def fails(*_):
+            raise RuntimeError("no kernel")
+
+        model, x, session = nn.Sequential(nn.Linear(8, 8), nn.GELU()).eval(), torch.randn(4, 8), search.Recording()
+        copied, first = dynamo.graphs.copied, [fails]
+        with unittest.mock.patch.object(dynamo.graphs, "copied", lambda gm: first.pop() if first else copied(gm)):
+            with self.assertWarnsRegex(RuntimeWarning, "one by one: no kernel"):
+                outputs = search.run_model(model, (x,), {}, False, session, None)
+        torch.testing.assert_close(outputs, model(x))
+        self.assertEqual([len(graph.waiting) for graph in session.graphs.values()], [1])
+
     def test_a_job_keeps_the_first_profile(self):
         region = {"key": "a" * 64, "has_plan": False, "program": {}, "sizes": {}, "inputs": [{"name": "x"}, {"name": "inner"}]}
         for value, low in ((None, None), (torch.tensor([3, 4]), 3), (torch.tensor([5]), 3)):
