@@ -126,8 +126,11 @@ int loads_in_place(const ops::GraphIndex &graph, const std::string &value,
       const auto computed = std::ranges::find_if_not(inputs, is_stored);
       inputs = {computed == inputs.end() ? inputs.front() : *computed};
     }
+    if (inputs.empty())
+      continue;
+    const Position below = behind(graph, node, std::move(place));
     for (const std::string &input : inputs) {
-      std::pair<std::string, Position> next{input, behind(graph, node, place)};
+      std::pair<std::string, Position> next{input, below};
       if (is_stored(input))
         loads.insert(std::move(next));
       else if (!ops::is_generated(graph.node(input)) && seen.insert(next).second)

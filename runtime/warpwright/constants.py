@@ -37,21 +37,20 @@ def is_pure(gm, node):
     name = graphs.operator_name(node.target)
     return (name.startswith(("aten.", "prims.")) and not name.startswith(UNKNOWN) and not graphs.writes(node)
             and torch.Tag.nondeterministic_seeded not in node.target.tags
-            and not any(isinstance(one, torch.SymInt) for value in values_of(node) for one in value.shape))
+            and not any(isinstance(one, torch.SymInt) for value in tensors_of(node) for one in value.shape))
 
 
-def values_of(node):
+def tensors_of(node):
     """The tensors of a node's result."""
-    value = node.meta.get("val")
-    return [one for one in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(one, torch.Tensor)]
+    return [one for one in graphs.examples_of(node) if isinstance(one, torch.Tensor)]
 
 
 def is_costly(node):
     """Whether a call pays for the node: its arguments are on another device, or nothing fuses it."""
     if node.op != "call_function" or graphs.picks_result(node) or graphs.packet_name(node) in graphs.CONSTRUCTORS:
         return False
-    here = {one.device for one in values_of(node)}
-    if any(one.device not in here for read in node.all_input_nodes for one in values_of(read)):
+    here = {one.device for one in tensors_of(node)}
+    if any(one.device not in here for read in node.all_input_nodes for one in tensors_of(read)):
         return True
     return not (graphs.is_view(node) or torch.Tag.pointwise in node.target.tags or graphs.packet_name(node) == "prims.convert_element_type")
 
@@ -61,7 +60,7 @@ def is_worth_it(gm, node):
     value = node.meta.get("val")
     if node.op != "call_function" or not isinstance(value, torch.Tensor) or value.layout != torch.strided or value.numel() > MOST_ELEMENTS:
         return False
-    return is_dense(value) and all(one.device == value.device for user in node.users for one in values_of(user))
+    return is_dense(value) and all(one.device == value.device for user in node.users for one in tensors_of(user))
 
 
 def is_dense(value):
@@ -76,13 +75,13 @@ def is_dense(value):
 
 def computed(gm, ends):
     """The values of nodes that read constants alone."""
-    known, waiting = {}, list(reversed(ends))
+    needed, known = set(ends), {}
+    for node in reversed(gm.graph.nodes):
+        if node in needed:
+            needed.update(node.all_input_nodes)
     with _disable_current_modes(), torch.no_grad():
-        while waiting:
-            node = waiting[-1]
-            left = [one for one in node.all_input_nodes if one not in known]
-            if left or node in known:
-                waiting = waiting + left if left else waiting[:-1]
+        for node in gm.graph.nodes:
+            if node not in needed:
                 continue
             if node.op == "get_attr":
                 known[node] = getattr(gm, node.target)

@@ -143,10 +143,15 @@ def converted(node, made, to, **keywords):
         one.meta["val"] = one.meta["val"].to(to)
 
 
+def examples_of(node):
+    """The examples of a node's results, tensors or not."""
+    value = node.meta.get("val")
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
 def devices_of(node):
     """The devices of a node's results; with None where anything but a tensor is among them."""
-    value = node.meta.get("val")
-    return {getattr(one, "device", None) for one in (value if isinstance(value, (list, tuple)) else [value])}
+    return {getattr(one, "device", None) for one in examples_of(node)}
 
 
 def simplify_constructors(gm):

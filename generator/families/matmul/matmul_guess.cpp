@@ -95,7 +95,8 @@ struct Model {
         const double depth = std::ceil(static_cast<double>(problem.depth) / splits);
         const double flops = 2.0 * s.m * s.n * depth;
         const double small = s.m * s.n < 64 * 64 ? 1.8 : s.m * s.n < 128 * 128 ? 1.25 : 1;
-        const double behind = s.m * s.n * problem.epilogue_cost / rates.epilogue_operations; // or behind the sum of splits
+        // Behind the sum of splits, if there are any.
+        const double behind = s.m * s.n * problem.epilogue_cost / rates.epilogue_operations;
         const double busy = (flops * small / rates.flops + behind) * sharing(blocks, s.at_once);
         const double latency = depth / s.k * 0.7;
         const double compute =

@@ -6,10 +6,10 @@
 // A block owns a row or a piece of it and processes it in chunks that stay in registers. Each thread scans `items`
 // neighbors, a warp combines its threads by shuffles, the block combines its warps, and the running total enters the
 // next chunk. Rows along the last dimension pass through shared memory, so that adjacent threads access adjacent
-// memory; short rows share a warp; for other dimensions the threads of a row process adjacent columns. If too few rows would fill the device, a
-// row is split: one kernel computes the totals of the pieces, the next starts each piece from the totals before it
-// (reduce then scan). Each sum has a fixed order, so results repeat bit for bit; a look-back between running blocks
-// would not repeat.
+// memory; short rows share a warp; for other dimensions the threads of a row process adjacent columns. If too few rows
+// would fill the device, a row is split: one kernel computes the totals of the pieces, the next starts each piece from
+// the totals before it (reduce then scan). Each sum has a fixed order, so results repeat bit for bit; a look-back
+// between running blocks would not repeat.
 #include "generator/families/scan/scan.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
