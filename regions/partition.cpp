@@ -18,6 +18,14 @@ constexpr std::array kDtypes = {"bool",  "uint8", "int8",     "int16",   "int32"
                                 "int64", "float16", "bfloat16", "float32", "float64"};
 constexpr std::array kBadTags = {"nondeterministic_seeded", "data_dependent_output"};
 
+bool is_held(const TensorType &type) { return std::ranges::find(kDtypes, type.dtype) != kDtypes.end(); }
+
+std::string reason_against_reading(const TensorType &operand, const std::string &device) {
+  if (operand.device != device)
+    return "reads a tensor of another device";
+  return operand.dtype.empty() || is_held(operand) ? "" : "reads " + operand.dtype;
+}
+
 bool has_unknown(const json &argument) {
   if (argument.is_array())
     return std::ranges::any_of(argument, has_unknown);
@@ -313,7 +321,7 @@ std::string reason_against(const Node &node) {
       continue;
     if (!result.type.is_known)
       return "a size is known only at run time";
-    if (std::ranges::find(kDtypes, result.type.dtype) == kDtypes.end())
+    if (!is_held(result.type))
       return "computes with " + result.type.dtype;
     if (result.type.device != device)
       return "is on two devices";
@@ -322,12 +330,12 @@ std::string reason_against(const Node &node) {
 }
 
 std::vector<std::string> reasons_against(const Graph &graph) {
-  std::map<std::string, int> operators;       // by device
-  std::map<std::string, std::string> devices; // by value
+  std::map<std::string, int> operators;    // by device
+  std::map<std::string, TensorType> types; // by value
   for (const Node &node : graph.nodes) {
     operators[device_of(node)] += !node.op.empty();
     for (const Value &result : node.results)
-      devices[result.name] = result.type.device;
+      types[result.name] = result.type;
   }
   operators.erase("");
   const auto most = std::ranges::max_element(operators, {}, [](const auto &one) { return one.second; });
@@ -336,11 +344,11 @@ std::vector<std::string> reasons_against(const Graph &graph) {
     reasons.push_back(reason_against(node));
     if (!reasons.back().empty())
       continue;
-    const auto is_elsewhere = [&](const std::string &name) { return devices[name] != device_of(node); };
     if (device_of(node) != most->first)
       reasons.back() = "is on another device than most operators";
-    else if (std::ranges::any_of(read_values(node), is_elsewhere))
-      reasons.back() = "reads a tensor of another device";
+    for (const std::string &name : read_values(node))
+      if (reasons.back().empty())
+        reasons.back() = reason_against_reading(types[name], device_of(node));
   }
   return reasons;
 }

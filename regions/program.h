@@ -38,8 +38,7 @@ std::string key_of(const nlohmann::json &program);
 
 /// The program as a Python file with `Model`, `get_inputs` and `get_init_inputs`, for tracing and verification.
 /// @param sizes names of the program's symbols. With any, `Model` and `get_inputs` take their numbers in this order
-/// @param profile for each input of a real call {"low", "high"} of integers, with the dimension "ascending" along
-/// which they never fall, or {"mean", "std", "low"}; null: unknown
+/// @param profile for each input of a real call what profile_of() of runtime/warpwright/jobs.py gives; null: unknown
 std::string python_of(const nlohmann::json &program, const nlohmann::json &profile, const std::vector<std::string> &sizes = {});
 
 } // namespace warpwright::regions

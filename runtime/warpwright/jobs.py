@@ -33,24 +33,43 @@ def queue(regions, place, profiles=None):
 
 
 def profile_of(value):
-    """Profile for drawing similar inputs: {"low", "high"} of integers, with "ascending" if they do not fall along
-    that dimension, and "mark" if one negative number stands for no index; {"mean", "std", "low"} of floating-point
-    numbers; None if nothing is known."""
-    if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
+    """Profile for drawing similar inputs: {"mean", "std", "low", "high"} of floating-point numbers, the {"share"} of
+    true ones, or of integers {"low", "high"} with what else was seen of them; None if nothing is known."""
+    if not isinstance(value, torch.Tensor) or value.is_complex() or not value.numel():
         return None
+    if value.dtype == torch.bool:
+        return {"share": float(value.float().mean())}
     if not value.dtype.is_floating_point:
-        low = int(value.min())
-        found = {"low": low, "high": int(value.max()), **(mark_of(value, low) if low < 0 else {})}
-        dimension = ascending_dimension(value)
-        return found if dimension is None else {**found, "ascending": dimension}
+        return profile_of_integers(value)
     wide = value.detach().float()
-    found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
+    found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min()), "high": float(wide.max())}
     return found if all(map(math.isfinite, found.values())) else None
 
 
+def profile_of_integers(value):
+    """{"low", "high"}, and where they apply:
+
+    - "values" with their "shares", if few integers of the range occur, often, as labels with one for "ignore";
+    - "mark" {"value", "share"}, if the only negative number stands for no index; "low" is then the lowest other one;
+    - "ascending": a dimension along which they do not fall;
+    - "distinct": a dimension along which none occurs twice, as in a permutation; -1: none does in the whole tensor
+    """
+    low, high = int(value.min()), int(value.max())
+    found = {"low": low, "high": high, **(values_of(value, low, high) or (mark_of(value, low) if low < 0 else {}))}
+    dimensions = {"ascending": ascending_dimension(value), "distinct": distinct_dimension(value, high - low + 1)}
+    return {**found, **{name: one for name, one in dimensions.items() if one is not None}}
+
+
+def values_of(value, low, high, most=256):
+    """{"values", "shares"} of integers that repeat, if at most `most` of those between the ends occur; else {}."""
+    values, counts = value.unique(return_counts=True)
+    if len(values) > min(most, value.numel() // 4) or len(values) == high - low + 1:
+        return {}
+    return {"values": values.tolist(), "shares": [one / value.numel() for one in counts.tolist()]}
+
+
 def mark_of(value, mark):
-    """{"mark": {"value", "share"}, "low"} of integers if `mark`, their lowest, is the only negative one, as among
-    targets that a loss ignores; "low" is the lowest of the others. Else {}."""
+    """{"mark", "low"} of integers if `mark`, their lowest, is the only negative one; else {}."""
     negative = value < 0
     count = int(negative.sum())
     if count == value.numel() or int(value[negative].max()) != mark:
@@ -63,6 +82,20 @@ def ascending_dimension(value):
     for dimension in reversed(range(value.dim())):
         pairs = value.shape[dimension] - 1
         if pairs > 0 and bool((value.narrow(dimension, 1, pairs) >= value.narrow(dimension, 0, pairs)).all()):
+            return dimension
+    return None
+
+
+def distinct_dimension(value, span, most=2**20):
+    """-1 if no integer occurs twice, else the last dimension along which none does; None if there is none, or if
+    drawing such numbers from `span` would take over `most` of them."""
+    for dimension in (-1, *reversed(range(value.dim()))):
+        row = value.flatten() if dimension < 0 else value
+        length = row.shape[dimension]
+        if length < 2 or value.numel() // length * span > most:
+            continue
+        ordered = row.sort(dimension).values
+        if bool((ordered.narrow(dimension, 1, length - 1) != ordered.narrow(dimension, 0, length - 1)).all()):
             return dimension
     return None
 

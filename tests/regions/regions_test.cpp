@@ -145,6 +145,16 @@ TEST_CASE("A number on another device costs the region the operator that reads i
   CHECK(reasons_against(whole)[4] == "reads a tensor of another device");
 }
 
+TEST_CASE("What reads complex numbers is left to the compiler") {
+  const Graph whole =
+      graph({input(value("z", {4}, {}, "complex64")), node("aten.view_as_real.default", json::array({read("z")}), value("parts", {4, 2})),
+             node("aten.neg.default", json::array({read("parts")}), value("a", {4, 2})),
+             node("aten.exp.default", json::array({read("a")}), value("b", {4, 2}))},
+            {"b"});
+  CHECK(partition(whole) == std::vector<std::vector<std::size_t>>{{2, 3}});
+  CHECK(reasons_against(whole)[1] == "reads complex64");
+}
+
 TEST_CASE("Vectors that are computed from inputs alone are in the region that reads them") {
   const Graph whole =
       graph({input(value("x", {4})), input(value("v", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
@@ -412,6 +422,18 @@ TEST_CASE("Inputs are drawn as a real call had them") {
       python_of(program->document, {{{"mean", 1.0}, {"std", 0.0}, {"low", 1.0}}, {{"low", 0}, {"high", 3}}});
   CHECK(text.find("(1.0 + 0.05 * torch.randn([4])).abs().clamp_min(0.5)") != std::string::npos);
   CHECK(text.find("torch.randint(0, 4, [4], dtype=torch.int64)") != std::string::npos);
+  const std::string varied = python_of(program->document, {{{"mean", -2.0}, {"std", 1.5}, {"low", -6.0}, {"high", -1.0}}, {{"low", 0}, {"high", 3}}});
+  CHECK(varied.contains("def within(values, low, high)"));
+  CHECK(varied.contains("within(-2.0 + 1.5 * torch.randn([4]), -6.0, -1.0),"));
+}
+
+TEST_CASE("Truth values are drawn in the share of a real call, and both occur") {
+  const Graph whole = graph({input(value("m", {4}, {}, "bool")), node("aten.logical_not.default", json::array({read("m")}), value("a", {4}, {}, "bool"))},
+                            {"a"});
+  const auto program = program_of(whole, {1});
+  CHECK(python_of(program->document, {}).contains("torch.rand([4]) < 0.5,"));
+  CHECK(python_of(program->document, {{{"share", 0.75}}}).contains("torch.rand([4]) < 0.75,"));
+  CHECK(python_of(program->document, {{{"share", 1.0}}}).contains("torch.rand([4]) < 0.95,"));
 }
 
 TEST_CASE("A conversion to an input's half type follows the input, so that the runner may compute the region in float64") {
@@ -513,4 +535,23 @@ TEST_CASE("Integers are drawn as they were in a real call: ascending along a dim
   const json marked = {{{"low", 2}, {"high", 9}, {"mark", {{"value", -100}, {"share", 0.25}}}}};
   CHECK(python_of(program->document, marked)
             .contains("torch.where(torch.rand([4, 6, 5]) < 0.25, -100, torch.randint(2, 10, [4, 6, 5], dtype=torch.int64))"));
+}
+
+TEST_CASE("Integers are drawn as they were in a real call: few of a range, or none twice") {
+  json permuted = value("i", {4, 5, 6}, {}, "int64");
+  permuted["strides"] = {30, 1, 5};
+  const Graph whole = graph({input(permuted), node("aten.add.Tensor", {read("i"), 1}, value("a", {4, 5, 6}, {}, "int64"))}, {"a"});
+  const auto program = program_of(whole, {1});
+  REQUIRE(program);
+  json profile = {{"low", 2}, {"high", 30}, {"distinct", 1}};
+  const auto text = [&] { return python_of(program->document, json::array({profile})); };
+  CHECK(text().contains("def distinct(low, end, shape, dim)"));
+  CHECK(text().contains("distinct(2, 31, [4, 6, 5], 2).to(dtype=torch.int64)"));
+  profile["values"] = {2, 3, 30};
+  profile["shares"] = {0.5, 0.25, 0.25};
+  CHECK(text().contains("torch.tensor([2,3,30], dtype=torch.int64)[distinct(0, 3, [4, 6, 5], 2)]"));
+  profile["distinct"] = -1;
+  CHECK(text().contains("[distinct(0, 3, [torch.Size([4, 6, 5]).numel()], 0).reshape([4, 6, 5])]"));
+  profile.erase("distinct");
+  CHECK(text().contains("torch.tensor([2,3,30], dtype=torch.int64)[torch.bucketize(torch.rand([4, 6, 5]), torch.tensor([0.5,0.75]))]"));
 }

@@ -420,9 +420,28 @@ class Online(Case):
 
     def test_a_profile_keeps_a_negative_number_that_stands_for_no_index(self):
         targets = torch.tensor([5, -100, 2, 7])
-        self.assertEqual(jobs.profile_of(targets), {"low": 2, "high": 7, "mark": {"value": -100, "share": 0.25}})
+        self.assertEqual(jobs.profile_of(targets), {"low": 2, "high": 7, "mark": {"value": -100, "share": 0.25}, "distinct": -1})
         for value in (torch.tensor([3, -1, -2]), torch.tensor([-1, -1]), torch.tensor([4, 1])):
             self.assertNotIn("mark", jobs.profile_of(value))
+
+    def test_a_profile_says_which_integers_of_a_range_occur_and_where_none_occurs_twice(self):
+        labels = torch.tensor([[0, 1, 255, 1], [0, 0, 0, 0], [1, 1, 1, 255]])
+        self.assertEqual(jobs.profile_of(labels), {"low": 0, "high": 255, "values": [0, 1, 255], "shares": [5 / 12, 5 / 12, 2 / 12]})
+        experts = torch.tensor([[2, 0], [0, 2], [1, 2]])
+        self.assertEqual(jobs.profile_of(experts), {"low": 0, "high": 2, "distinct": 1})
+        self.assertEqual(jobs.profile_of(torch.tensor([[7, 3], [1, 4]]))["distinct"], -1)
+        self.assertEqual(jobs.profile_of(torch.tensor([True, False, True, True])), {"share": 0.75})
+
+    def test_a_region_that_only_the_values_of_a_call_keep_finite_is_searched(self):
+        class Decay(nn.Module):
+            def forward(self, w, labels, scores):
+                seen = torch.where(labels == 255, 0, labels)
+                return torch.exp(torch.cumsum(torch.exp(w), -1)) * torch.exp(-torch.cumsum(torch.exp(w), -1)), torch.gather(scores, 1, seen)
+
+        w, labels = torch.linspace(-6, -1, 32).expand(8, 32).clone(), torch.randint(0, 4, (8, 32))
+        labels[:, ::5] = 255
+        line, count = self.calls_of(Decay().eval(), w, labels, torch.randn(8, 4), search="now", budget="200s")
+        self.assertNotIn("no plan", line)
 
     def test_offsets_of_bags_are_drawn_so_that_the_region_runs(self):
         class Bags(nn.Module):
