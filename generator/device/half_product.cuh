@@ -86,7 +86,7 @@ template <bool kAlongK> struct Panel {
 //   tile, of 2 * kGroupM rows; kStages; kStepK: of a stage; Multiply: wgmma with kTileN columns; kAlongA, kAlongB: panels; kRows,
 //   kColumns, kDepth, kBatches; kInnerA, kInnerB: extents of the inner batch dimension; kInnerStepA and so on: 1, or 0
 //   where the operand is the same along that dimension; kPiece: columns that a warp stores at once; kSplits: parts of
-//   k, of kPart stages; kSwapped: values are neighbours in a column; kTwins: the right half of a tile holds the same
+//   k, of kPart stages; kAcross: values are neighbours in a column; kTwins: the right half of a tile holds the same
 //   columns of a second product; kWindow: 0, or see Positions: kDepth then counts whole stages of taps
 template <class C> struct Product {
   static constexpr int kTileM = C::kTogether ? C::kGroupM * kGroups : C::kGroupM;
@@ -293,14 +293,14 @@ template <class C> struct Product {
     const int lane = threadIdx.x % 32;
     constexpr int kVectors = 16 * kPiece / kWideC, kTurns = (kVectors + 31) / 32;
     const auto row_of = [&](int vector) {
-      return C::kSwapped ? vector % (16 / kWideC) * kWideC : vector / (kPiece / kWideC);
+      return C::kAcross ? vector % (16 / kWideC) * kWideC : vector / (kPiece / kWideC);
     };
     const auto column_of = [&](int vector) {
-      return C::kSwapped ? vector / (16 / kWideC) : vector % (kPiece / kWideC) * kWideC;
+      return C::kAcross ? vector / (16 / kWideC) : vector % (kPiece / kWideC) * kWideC;
     };
     const auto take = [&](int vector, float (&values)[kWideC]) {
       const int row = row_of(vector), column = column_of(vector);
-      if constexpr (!C::kSwapped && kWideC % 4 == 0) {
+      if constexpr (!C::kAcross && kWideC % 4 == 0) {
         // Eight neighbours are two accesses; every other row makes them in the other order, so that rows share no banks.
         const auto *from = reinterpret_cast<const float4 *>(staging + staged(row, column));
         const bool turned = kWideC == 8 && row % 2 == 1;
@@ -312,7 +312,7 @@ template <class C> struct Product {
       } else {
 #pragma unroll
         for (int i = 0; i < kWideC; ++i)
-          values[i] = staging[staged(row + (C::kSwapped ? i : 0), column + (C::kSwapped ? 0 : i))];
+          values[i] = staging[staged(row + (C::kAcross ? i : 0), column + (C::kAcross ? 0 : i))];
       }
     };
     constexpr int kPieces = kWidth / kPiece, kPiecesAtOnce = C::kUnrolled ? kPieces : 1;

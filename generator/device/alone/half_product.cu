@@ -22,7 +22,7 @@ struct Wgmma {
 
 template <int kShared, int kSpatial = 0> struct Config {
   using Multiply = Wgmma;
-  static constexpr int kGroupM = 64, kTileN = 16, kTogether = kShared, kStages = 4, kStepK = 64, kSwapped = 0, kTwins = kShared, kUnrolled = kShared;
+  static constexpr int kGroupM = 64, kTileN = 16, kTogether = kShared, kStages = 4, kStepK = 64, kAcross = 0, kTwins = kShared, kUnrolled = kShared;
   static constexpr int kPiece = kShared ? 8 : 16;
   static constexpr int kAlongA = kSpatial > 0, kAlongB = 1, kRows = 1000, kColumns = 50, kDepth = 700, kBatches = 6, kSplits = 2, kPart = 6;
   static constexpr int kInnerA = 2, kInnerStepA = 1, kOuterStepA = 1, kInnerB = 1, kInnerStepB = 0, kOuterStepB = 0;

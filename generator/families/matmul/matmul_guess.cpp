@@ -201,7 +201,7 @@ struct Model {
     for (const int group_m : {64, 128})
       for (int n = problem.window && problem.columns <= 32 ? 32 : 64; n <= 256 * 64 / group_m; n += 32)
         for (const int together : {1, 0})
-          half(group_m, n, together, 0);
+          half(group_m, n, together, problem.store_down > 1 && !problem.window && !problem.twin_b);
     for (const int n : {16, 32, 64})
       if (problem.rows <= 64 && !problem.twin_b && !problem.window)
         half(64, n, 1, 1);
@@ -230,7 +230,9 @@ struct Model {
       // Partial sums are stored as they are. What follows a sum finds no registers beside the largest tiles.
       const double behind = splits > 1 ? 0 : columns * problem.epilogue_cost / rates.epilogue_operations;
       const bool spills = group_m * n >= kMostSums && problem.epilogue_cost > kRoomBeside;
-      const double store = group_m * (n / rates.stored_elements + behind) * (spills ? 1.4 : 1);
+      // Pieces of columns fill sectors of memory; pieces of rows are whole lines.
+      const double pieces = problem.store_down > 1 && !swapped ? 2 : 1;
+      const double store = group_m * (pieces * n / rates.stored_elements + behind) * (spills ? 1.4 : 1);
       // While one of two groups stores, the other multiplies.
       const double tile = together ? sum + store : std::max(sum, (sum + store) / 2);
       const double first =

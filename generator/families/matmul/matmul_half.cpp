@@ -181,8 +181,10 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
       fill_text(index, region, problem, swapped ? width : tile_m, swapped ? tile_m : width);
 
   MatmulText text(index, region, problem);
-  const bool down = text.stores_down() && at["splits"] == 1;
-  const int wide = down ? 4 : text.store_wide(at["splits"] == 1 && !swapped ? 8 : 4);
+  const bool down = problem.store_down >= 4 && at["splits"] == 1;
+  const bool across = swapped != down; // what is stored at once lies in a column of the tile
+  const int most = at["splits"] == 1 && !across ? 8 : 4;
+  const int wide = down ? std::min(most, problem.store_down) : text.store_wide(most);
   std::vector<std::string> twin_lanes;
   for (int i = 0; i < wide; ++i)
     twin_lanes.push_back("others[" + std::to_string(i) + "]");
@@ -210,7 +212,7 @@ lower_matmul_half(const ops::GraphIndex &index, const elements::Region &region,
                                                         {"kStepK", step_k},
                                                         {"kPiece", piece},
                                                         {"kUnrolled", problem.epilogue_cost <= kMostUnrolled},
-                                                        {"kSwapped", swapped || down},
+                                                        {"kAcross", across},
                                                         {"kTwins", twins},
                                                         {"kAlongA", a.along_k},
                                                         {"kAlongB", b.along_k},

@@ -4,7 +4,8 @@
 // The first kernel computes and packs both operands; the second multiplies. If too few tiles
 // would fill the device, k is split into parts with separate scales, and a third kernel adds
 // the partial sums in order. The second kernel recomputes in FP32 the sums that half pairs
-// leave inaccurate (device/half_pairs.cuh), so it reads the unpacked operands too.
+// leave inaccurate (device/half_pairs.cuh), so it reads the unpacked operands too. A result that is kept transposed is
+// the product of the operands exchanged.
 #include "arch/generations.h"
 #include "generator/families/matmul/matmul_text.h"
 
@@ -34,20 +35,20 @@ struct @PREFIX@_matrices {
 };
 extern "C" __global__ void __launch_bounds__(512, 2) @PREFIX@_pack(@PACK_PARAMETERS@) {
   warpwright_split::Matrices<@PREFIX@_matrices>::pack_both(packed_a, packed_b, @SCALES@,
-      [&](const int batch, const int row, const int k, float (&values)[@WIDE_A@]) {
+      [&](const int batch, const int @ROW@, const int k, float (&values)[@WIDE_A@]) {
 @LOAD_A@      },
-      [&](const int batch, const int column, const int k, float (&values)[@WIDE_B@]) {
+      [&](const int batch, const int @COLUMN@, const int k, float (&values)[@WIDE_B@]) {
 @LOAD_B@      });
 }
 extern "C" __global__ void __launch_bounds__(384, 1) @PREFIX@_multiply(@PARAMETERS@) {
   warpwright_split::Matrices<@PREFIX@_matrices>::multiply<@WIDE@>(packed_a, packed_b, @SCALES@,
-      [&](const int tile_m, const int tile_n, int &first_k, int &last_k) {
+      [&](const int @TILES@, int &first_k, int &last_k) {
 @FILL@      },
-      [&](const int batch, const int split, const int row, const int column, const float (&values)[@WIDE@]) {
+      [&](const int batch, const int split, const int @ROW@, const int @COLUMN@, const float (&values)[@WIDE@]) {
 @STORE@      },
-      [&](const int batch, const int row, const int k, float (&values)[1]) {
+      [&](const int batch, const int @ROW@, const int k, float (&values)[1]) {
 @LOAD_ONE_A@      },
-      [&](const int batch, const int column, const int k, float (&values)[1]) {
+      [&](const int batch, const int @COLUMN@, const int k, float (&values)[1]) {
 @LOAD_ONE_B@      });
 }
 )cuda";
@@ -94,16 +95,20 @@ lower_matmul_packed(const ops::GraphIndex &index, const elements::Region &region
   const std::int64_t part =
       elements::ceil_divide(elements::ceil_divide(chunks, at["splits"]), group) * group;
   const int splits = static_cast<int>(elements::ceil_divide(chunks, part));
-  const std::int64_t rows_a = elements::ceil_divide(problem.rows, kTileM) * kTileM;
-  const std::int64_t rows_b = elements::ceil_divide(problem.columns, tile_n) * tile_n;
+  const bool swapped = problem.store_down >= 4 && splits == 1;
+  const MatmulOperand &a = swapped ? problem.b : problem.a, &b = swapped ? problem.a : problem.b;
+  const std::int64_t rows = swapped ? problem.columns : problem.rows, columns = swapped ? problem.rows : problem.columns;
+  const std::int64_t rows_a = elements::ceil_divide(rows, kTileM) * kTileM;
+  const std::int64_t rows_b = elements::ceil_divide(columns, tile_n) * tile_n;
   // An operand that is the same for all batches is packed once.
   const auto batches_of = [&](const model::Shape &shape, bool folded) {
     return folded || elements::elements_between(shape, 0, shape.size() - 2) == 1
                ? 1
                : problem.batches();
   };
-  const std::int64_t batches_a = batches_of(problem.a_shape, problem.row_dims.size() > 1);
-  const std::int64_t batches_b = batches_of(problem.b_shape, false);
+  std::int64_t batches_a = batches_of(problem.a_shape, problem.row_dims.size() > 1), batches_b = batches_of(problem.b_shape, false);
+  if (swapped)
+    std::swap(batches_a, batches_b);
   const std::int64_t blocks_a = rows_a / kStripRows * splits * batches_a;
   const std::int64_t blocks_b = rows_b / kStripRows * splits * batches_b;
 
@@ -125,8 +130,9 @@ lower_matmul_packed(const ops::GraphIndex &index, const elements::Region &region
     add_pack("scales_b", scale, model::Dtype::Int32, kWords * batches_b * splits * rows_b);
   }
   // The lanes of a load are neighbors in k; if k is the slow dimension, a lane takes one row.
-  const int wide_a = problem.a.along_k ? text.load_wide(true) : 1;
-  const int wide_b = problem.b.along_k ? text.load_wide(false) : 1;
+  const int wide_a = a.along_k ? text.load_wide(!swapped) : 1;
+  const int wide_b = b.along_k ? text.load_wide(swapped) : 1;
+  const int wide = swapped ? 4 : text.store_wide();
   const elements::Substitutions places = {
       {"PREFIX", prefix},
       {"ELEMENT", split_parts ? "Split"
@@ -136,15 +142,15 @@ lower_matmul_packed(const ops::GraphIndex &index, const elements::Region &region
                                           {"kWidth", width},
                                           {"kStages", stages},
                                           {"kPromote", promote},
-                                          {"kRows", problem.rows},
-                                          {"kColumns", problem.columns},
+                                          {"kRows", rows},
+                                          {"kColumns", columns},
                                           {"kDepth", problem.depth},
                                           {"kBatches", problem.batches()},
                                           {"kSplits", splits},
                                           {"kPart", part},
-                                          {"kAlongA", problem.a.along_k},
+                                          {"kAlongA", a.along_k},
                                           {"kWideA", wide_a},
-                                          {"kAlongB", problem.b.along_k},
+                                          {"kAlongB", b.along_k},
                                           {"kWideB", wide_b},
                                           {"kSharedA", batches_a == 1},
                                           {"kSharedB", batches_b == 1}})},
@@ -153,17 +159,20 @@ lower_matmul_packed(const ops::GraphIndex &index, const elements::Region &region
       {"SCALES", split_parts ? "scales_a, scales_b" : "nullptr, nullptr"},
       {"WIDE_A", std::to_string(wide_a)},
       {"WIDE_B", std::to_string(wide_b)},
-      {"WIDE", std::to_string(text.store_wide())},
-      {"LOAD_A", text.load_body(true, wide_a)},
-      {"LOAD_B", text.load_body(false, wide_b)},
-      {"LOAD_ONE_A", split_parts ? text.load_body(true, 1) : std::string()},
-      {"LOAD_ONE_B", split_parts ? text.load_body(false, 1) : std::string()},
-      {"FILL", fill_text(index, region, problem, kTileM, tile_n)},
-      {"STORE", text.store_body(text.store_wide(), splits)}};
+      {"ROW", swapped ? "column" : "row"},
+      {"COLUMN", swapped ? "row" : "column"},
+      {"TILES", swapped ? "tile_n, const int tile_m" : "tile_m, const int tile_n"},
+      {"WIDE", std::to_string(wide)},
+      {"LOAD_A", text.load_body(!swapped, wide_a)},
+      {"LOAD_B", text.load_body(swapped, wide_b)},
+      {"LOAD_ONE_A", split_parts ? text.load_body(!swapped, 1) : std::string()},
+      {"LOAD_ONE_B", split_parts ? text.load_body(swapped, 1) : std::string()},
+      {"FILL", fill_text(index, region, problem, swapped ? tile_n : kTileM, swapped ? kTileM : tile_n)},
+      {"STORE", text.store_body(wide, splits, swapped)}};
   product.lowering.source += kDevice + elements::fill_places(kKernels, places);
   product.lowering.steps.push_back(elements::launch_of(
       prefix + "_pack", blocks_a + blocks_b, 512, elements::arguments_with(text.writer(), packs)));
-  const std::int64_t items = tile_blocks(problem, kTileM, tile_n, splits, 1);
+  const std::int64_t items = tile_blocks(problem, swapped ? tile_n : kTileM, swapped ? kTileM : tile_n, splits, 1);
   product.add_multiply(std::min<std::int64_t>(items, device.multiprocessors), 384, shared, packs);
   return product.finish();
 }

@@ -2,6 +2,7 @@
 #include "generator/elements/tensor_map.h"
 #include "generator/families/matmul/matmul_problem.h"
 
+#include "generator/elements/element_writer.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
@@ -276,6 +277,20 @@ elements::Index MatmulProblem::result_index(const std::string &batch_text, const
   return index;
 }
 
+namespace {
+
+int store_down_width(const ops::GraphIndex &index, const elements::Region &region, const MatmulProblem &problem) {
+  const elements::ElementWriter writer(index, region);
+  if (problem.window) { // channels may lie before positions; four neighbors lie in one image
+    const bool is_row = problem.columns % 4 == 0 && writer.store_width(1) >= 4;
+    return !is_row && problem.rows / problem.row_dims[0] % 4 == 0 && writer.flat_width() >= 4 ? 4 : 1;
+  }
+  const std::size_t rank = index.node(region.anchor).type().shape.size();
+  return writer.store_width() == 1 ? writer.store_width(rank - 2) : 1;
+}
+
+} // namespace
+
 void describe_epilogue(const ops::GraphIndex &index, const elements::Region &region,
                        MatmulProblem &problem) {
   const std::int64_t elements = model::elements_of(index.node(region.anchor).type().shape);
@@ -291,6 +306,7 @@ void describe_epilogue(const ops::GraphIndex &index, const elements::Region &reg
                                   2 * model::elements_of(index.node(input).type().shape) > elements;
     }
   }
+  problem.store_down = store_down_width(index, region, problem);
 }
 
 Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region) {

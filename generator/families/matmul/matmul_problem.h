@@ -55,6 +55,9 @@ struct MatmulProblem {
   std::optional<WindowOperand> window; ///< in place of `a` and `b`; rows are positions of the window
   int epilogue_cost = 0; ///< of an element behind the product, in units of ops::recompute_cost()
   bool epilogue_reads = false; ///< the epilogue reads another value of the result's size, as a residual
+  /// Neighbors in a column that can be stored at once, where those in a row cannot, as of a result that is kept
+  /// transposed; else 1.
+  int store_down = 1;
   model::Dtype dtype = model::Dtype::Float32; ///< of the result
   std::string type;                           ///< C++ type of the computation
 
@@ -70,7 +73,7 @@ struct MatmulProblem {
   model::Shape a_shape, b_shape; ///< of the operands
 };
 
-/// Fills in `epilogue_cost` and `epilogue_reads`.
+/// Fills in `epilogue_cost`, `epilogue_reads` and `store_down`.
 void describe_epilogue(const ops::GraphIndex &index, const elements::Region &region, MatmulProblem &problem);
 
 /// Errors: the node is not a matmul of two operands with at least two dimensions, or has no elements.

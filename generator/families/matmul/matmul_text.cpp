@@ -99,12 +99,6 @@ int MatmulText::store_wide(int most) const {
   return 1;
 }
 
-bool MatmulText::stores_down() const {
-  // Four neighbors lie in one image.
-  return problem_.window && store_wide() == 1 && problem_.rows / problem_.row_dims[0] % 4 == 0 &&
-         writer_.flat_width() >= 4;
-}
-
 std::string MatmulText::store_body(int wide, int splits, bool down) {
   if (splits > 1)
     return "    warpwright_tiles::keep(partial, " +

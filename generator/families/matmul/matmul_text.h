@@ -42,9 +42,6 @@ public:
   std::string store(int wide, int splits);
   /// Neighbors of a row that store() can take at once: 1, 4, or 8 where `most` is as many.
   int store_wide(int most = 4) const;
-  /// True where neighbors in a column are stored at once, but not those in a row: positions of a window whose channels do
-  /// not lie last in memory.
-  bool stores_down() const;
 
   elements::ElementWriter &writer() { return writer_; }
   const MatmulProblem &problem() const { return problem_; }

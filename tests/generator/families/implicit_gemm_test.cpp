@@ -211,9 +211,9 @@ TEST_CASE("a result whose channels do not lie last is stored by positions") {
     return lowering->source;
   };
   const std::string even = source(6), odd = source(5);
-  CHECK(even.find("kSwapped = 1") != std::string::npos);
+  CHECK(even.find("kAcross = 1") != std::string::npos);
   CHECK(even.find("warpwright_vector<__half, 4>") != std::string::npos);
-  CHECK(odd.find("kSwapped = 0") != std::string::npos); // four positions may lie in two images
+  CHECK(odd.find("kAcross = 0") != std::string::npos); // four positions may lie in two images
 }
 
 TEST_CASE("convolutions that no map describes are left to others") {

@@ -368,6 +368,37 @@ TEST_CASE("products of 16-bit operands compile for Hopper") {
     }
 }
 
+TEST_CASE("products that are kept transposed are stored along the lines of their memory, and compile for Hopper") {
+  const DeviceFacts hopper{arch::gpu_named("h200").value()};
+  const Configuration packed{{"algorithm", 3}, {"tile_n", 128}, {"width", 128}, {"stages", 6}, {"promote", 2}, {"splits", 1}};
+  for (const bool half : {true, false})
+    for (const std::int64_t rows : {72, 70})
+      for (const int swapped : {0, 1}) {
+        GraphBuilder g;
+        const auto dtype = half ? model::Dtype::BFloat16 : model::Dtype::Float32;
+        const std::string product = g.op("matmul", {g.input("a", {rows, 200}, dtype), g.input("b", {200, 136}, dtype)});
+        const std::string kept = g.op("permute", {product}, {{"dims", model::Shape{1, 0}}});
+        const model::Graph graph = g.graph({g.op("add", {kept, g.input("weight", {136, rows}, dtype)})});
+        const GraphIndex index(graph);
+        Configuration configuration = half ? kHalf : packed;
+        if (half)
+          configuration["swapped"] = swapped;
+        const auto lowering = kMatmulFamily.lower(index, region_around(graph), configuration, hopper, "region");
+        REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
+        // Vectors of four fill lines of 72 elements, not of 70.
+        CHECK(lowering->source.contains("row_group = row / ") == (rows == 72));
+        CHECK(constant(lowering->source, "kRows") == ((half ? swapped == 1 : rows == 72) ? 136 : rows));
+        if (half)
+          CHECK(constant(lowering->source, "kAcross") == (rows == 72 ? 1 - swapped : swapped));
+        const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
+        if (!errors) {
+          MESSAGE("skipped: no NVRTC");
+          return;
+        }
+        CHECK_MESSAGE(errors->empty(), *errors);
+      }
+}
+
 TEST_CASE("few 16-bit vectors meet each row of a matrix once, on either side, by batches and with "
           "a gate") {
   Random random(13);
