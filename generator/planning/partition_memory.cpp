@@ -218,8 +218,13 @@ bool Partition::worth_memory(const Node &value) const {
     return false; // a view
   if (is_too_much(value.name, readers.evaluations(), static_cast<double>(readers.most_reuse), {}))
     return true;
+  // Values that are much smaller still are stored themselves where that is worth it.
+  constexpr std::int64_t kSmaller = 8;
+  const int cost_of_smaller = elements::cost_in_place(graph_, value.name, [&](const std::string &name) {
+    return in_memory(name) || model::elements_of(node(name).type().shape) * kSmaller <= elements;
+  });
   constexpr std::int64_t kLarge = 4; ///< from this growth on, storing the value costs nothing in comparison
-  if ((std::min(readers.growth, kLarge) - 1) * cost > (kLarge - 1) * kCheapChain)
+  if ((std::min(readers.growth, kLarge) - 1) * cost_of_smaller > (kLarge - 1) * kCheapChain)
     return true;
   // A product's epilogue computes with few warps, and while nothing multiplies.
   constexpr std::int64_t kWorthLaunch = 1 << 16; ///< elements
