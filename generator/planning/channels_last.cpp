@@ -216,10 +216,8 @@ void Turner::write_reduction(const Node &node) {
 }
 
 model::Graph with_channels_last(const model::Graph &graph, const AnchorChoices &choices) {
-  if (std::ranges::none_of(graph.nodes,
-                           [&](const Node &node) { return is_channels_last(node, choices); }))
-    return graph;
-  return Turner(graph, choices).run();
+  Turner turner(graph, choices);
+  return turner.turns_none() ? graph : turner.run();
 }
 
 } // namespace warpwright::planning

@@ -2,11 +2,13 @@
 #include "generator/planning/channels_last_values.h"
 
 #include "generator/elements/family.h"
+#include "generator/elements/memory_view.h"
 #include "generator/families/registry.h"
 #include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
+#include "generator/planning/layouts.h"
 
 #include <algorithm>
 
@@ -18,6 +20,18 @@ using model::Shape;
 
 bool is_image(const Shape &shape) { return shape.size() == 4 || shape.size() == 5; }
 
+/// True for (N, C, spatial...) with one spatial dimension or more.
+bool has_space(const Shape &shape) { return shape.size() == 3 || is_image(shape); }
+
+/// True for a view of memory where the channels lie beside each other, as of tokens that become a signal or an image.
+bool views_tokens(const ops::GraphIndex &graph, const Node &node) {
+  const Shape &shape = node.type().shape;
+  if (!ops::is_view(node) || !has_space(shape) || shape[1] == 1 || taps_of(shape) == 1)
+    return false;
+  const elements::MemoryView view = elements::view_of(graph, node.name, {});
+  return view.root != node.name && view.shape == shape && view.strides[1] == 1;
+}
+
 bool is_pool(const Node &node) { return node.op.ends_with("_pool"); }
 
 bool is_softmax(const Node &node) { return node.op == op::softmax || node.op == op::log_softmax; }
@@ -28,6 +42,7 @@ public:
       : index_(graph), choices_(choices) {}
 
   ChannelsLastValues run() {
+    find_leading();
     for (const Node &node : index_.graph().nodes)
       if (comes_last(node))
         values_.come.insert(node.name);
@@ -39,14 +54,26 @@ public:
   }
 
 private:
+  /// Finds the values from which ops of their shape lead to a convolution that keeps its input's order.
+  void find_leading() {
+    for (std::size_t at = index_.graph().nodes.size(); at-- > 0;) {
+      const Node &node = index_.graph().nodes[at];
+      for (const Node *user : index_.users(node.name)) {
+        const bool passes = user->op == op::slice || user->op == op::pad || (ops::is_pointwise(*user) && user->type().shape == node.type().shape);
+        if ((user->inputs[0] == node.name && keeps_order(index_, *user, choices_)) || (passes && leading_.contains(user->name)))
+          leading_.insert(node.name);
+      }
+    }
+  }
+
   /// Returns true where a value is in channels-last memory, or computed from one by an op that can be written so.
   bool comes_last(const Node &node) const {
-    if (is_channels_last(node, choices_))
+    if (is_channels_last(node, choices_) || is_source(node))
       return true;
     const auto comes = [&](const std::string &input) { return values_.come.contains(input); };
-    if (node.inputs.empty() || !is_image(index_.node(node.inputs[0]).type().shape)) {
+    if (node.inputs.empty() || !has_space(index_.node(node.inputs[0]).type().shape)) {
       // A pointwise node whose first operand is small may have a large one.
-      if (!ops::is_pointwise(node) || !is_image(node.type().shape))
+      if (!ops::is_pointwise(node) || !has_space(node.type().shape))
         return false;
     }
     if (ops::is_pointwise(node))
@@ -64,6 +91,9 @@ private:
     return is_turnable_norm(node) || is_softmax(node);
   }
 
+  /// Returns true for the tokens that a convolution reads which keeps their order.
+  bool is_source(const Node &node) const { return leading_.contains(node.name) && views_tokens(index_, node); }
+
   /// Returns true where a reader of the value profits from channels-last order.
   bool accepts(const Node &user, const std::string &value) const {
     if (is_channels_last(user, choices_))
@@ -76,25 +106,29 @@ private:
       return !by_library(user, choices_) && user.inputs[0] == value;
     if (is_softmax(user))
       return values_.come.contains(user.name);
-    return values_.stay.contains(user.name) || makes_tokens(user);
+    return values_.stay.contains(user.name) || makes_tokens(user, value);
   }
 
-  /// Returns true for a view that puts the channels last, as vision models do before they attend to positions.
-  bool makes_tokens(const Node &user) const {
-    const std::size_t rank = user.type().shape.size();
-    if (user.op == op::permute)
-      return *ops::list_attribute(user, "dims") == order_of(rank);
-    const Shape &image = index_.node(user.inputs[0]).type().shape, &shape = user.type().shape;
-    const auto &readers = index_.users(user.name);
-    return user.op == op::reshape && rank == 3 && shape[0] == image[0] && shape[1] == image[1] &&
-           !index_.is_result(user.name) && !readers.empty() &&
-           std::ranges::all_of(readers, [&](const Node *reader) {
-             return reader->op == op::permute && makes_tokens(*reader);
-           });
+  /// Returns true for a view whose rows are channels of a value in channels-last memory, as of positions that attend to
+  /// each other, or of heads; also where it is so for all readers of the view.
+  bool makes_tokens(const Node &view, const std::string &value) const {
+    if (!ops::is_view(view))
+      return false;
+    const elements::MemoryView seen =
+        elements::view_of(index_, view.name, {{value, channels_last_strides(index_.node(value).type().shape)}});
+    std::size_t last = seen.shape.size();
+    while (last > 0 && seen.shape[last - 1] == 1)
+      --last;
+    if (seen.root != value || last == 0)
+      return false;
+    const auto &readers = index_.users(view.name);
+    return seen.strides[last - 1] == 1 ||
+           (!index_.is_result(view.name) && !readers.empty() &&
+            std::ranges::all_of(readers, [&](const Node *reader) { return makes_tokens(*reader, value); }));
   }
 
   bool stays_last(const Node &node) const {
-    if (!values_.come.contains(node.name))
+    if (!values_.come.contains(node.name) || is_source(node)) // a view stays as it is
       return false;
     if (is_softmax(node) || is_channels_last(node, choices_))
       return true;
@@ -128,6 +162,7 @@ private:
   const ops::GraphIndex &index_;
   const AnchorChoices &choices_;
   ChannelsLastValues values_;
+  std::set<std::string> leading_;
 };
 
 } // namespace
@@ -144,7 +179,7 @@ bool is_channels_last(const Node &node, const AnchorChoices &choices) {
 
 bool keeps_order(const ops::GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
-  if (node.op != op::conv || choice == choices.end() || !is_image(node.type().shape))
+  if (node.op != op::conv || choice == choices.end() || !has_space(node.type().shape))
     return false;
   const elements::Family *family = families::named(choice->second.family);
   if (!family || !family->keeps_layout)

@@ -20,6 +20,8 @@ public:
   Turner(const model::Graph &graph, const AnchorChoices &choices)
       : index_(graph), choices_(choices), values_(channels_last_values(index_, choices)) {}
 
+  /// True where no value would lie otherwise than in the graph as it is.
+  bool turns_none() const { return values_.stay.empty(); }
   model::Graph run();
 
 private:

@@ -364,3 +364,26 @@ TEST_CASE("Images become tokens, and tokens images, without a copy") {
       CHECK((is_border || output.find("__channels_last") == std::string::npos));
     }
 }
+
+TEST_CASE("A convolution along tokens, each channel by its own taps, writes them in their order") {
+  for (const bool heads : {false, true}) {
+    GraphBuilder g;
+    const std::string tokens = g.input("x", {2, 20, 48}),
+                      part = g.op("slice", {tokens}, {{"dim", 2}, {"start", 16}, {"stop", 48}, {"step", 1}}),
+                      signal = g.op("permute", {part}, {{"dims", Shape{0, 2, 1}}}),
+                      conv = g.op("conv", {signal, g.parameter("w", {32, 1, 4})},
+                                  {{"stride", Shape{1}}, {"padding", Shape{3}}, {"dilation", Shape{1}}, {"groups", std::int64_t{32}}}),
+                      causal = g.op("slice", {conv}, {{"dim", 2}, {"start", 0}, {"stop", 20}, {"step", 1}}),
+                      active = g.op("silu", {causal});
+    std::string back = g.op("permute", {active}, {{"dims", Shape{0, 2, 1}}});
+    if (heads)
+      back = g.op("permute", {g.reshape(active, {2, 4, 8, 20})}, {{"dims", Shape{0, 1, 3, 2}}});
+    const model::Graph graph = g.graph({g.op("sum", {back}, {{"dims", Shape{heads ? 3 : 2}}, {"keepdim", false}})});
+    CHECK(check(graph, turned(graph)) == "");
+    const BuiltPlan built = plan(graph, turned(graph));
+    const GraphIndex index(built.graph);
+    const auto strides = value_strides(index, turned(graph).anchors);
+    CHECK(strides.at(conv) == Shape{23 * 32, 1, 32});
+    CHECK(strides.size() == 1);
+  }
+}
