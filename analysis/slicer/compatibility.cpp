@@ -18,7 +18,8 @@ constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
     {"int64_t", "long long"},     {"uint64_t", "unsigned long long"},
     {"intptr_t", "long long"},    {"uintptr_t", "unsigned long long"},
     {"uint", "unsigned int"},     {"uchar", "unsigned char"},
-    {"ushort", "unsigned short"}, {"ulong", "unsigned long"}};
+    {"ushort", "unsigned short"}, {"ulong", "unsigned long"},
+    {"ssize_t", "long"}};
 
 constexpr std::pair<std::string_view, std::string_view> kMacros[] = {
     {"FLT_MAX", "3.402823466e+38F"},

@@ -16,7 +16,7 @@ InferredTask infer_task(const HostProgram &program, const clang::FunctionDecl &k
                         const Kernel &facts, const std::string &slice, const Spec &spec);
 
 /// The launch of `kernel` in an edited file, over the buffers, scalars and sizes of the task that
-/// was inferred from the original.
+/// was inferred from the original; of a template, the launch of the task's instance.
 /// Errors: there is no launch, or the sizes do not determine it; the message gives the reason.
 Result<model::LaunchStep> launch_step(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
                                       const model::Task &task);

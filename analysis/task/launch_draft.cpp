@@ -7,6 +7,7 @@
 #include <clang/AST/Attr.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace warpwright::analysis {
 namespace {
@@ -313,7 +314,16 @@ Result<model::LaunchStep> launch_step(const ParsedUnit &unit, const clang::Funct
     symbols.insert(name);
   const std::set<std::string> fixed;
   std::string reason = "the file has no launch of it";
-  for (const HostLaunch &launch : program.launches_of(kernel)) {
+  std::vector<HostLaunch> launches = program.launches_of(kernel);
+  const auto is_of_task = [&](const HostLaunch &launch) {
+    return std::ranges::any_of(task.reference.steps, [&](const model::Step &step) {
+      const auto *known = std::get_if<model::LaunchStep>(&step);
+      return known && known->kernel == kernel_name(*launch.callee);
+    });
+  };
+  if (std::ranges::any_of(launches, is_of_task)) // not of another instance of the template
+    std::erase_if(launches, std::not_fn(is_of_task));
+  for (const HostLaunch &launch : launches) {
     LaunchDraft draft = draft_launch(program, launch, &symbols, fixed);
     if (!draft.missing.empty()) {
       reason = draft.missing.front().question;

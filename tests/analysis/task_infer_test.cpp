@@ -485,6 +485,32 @@ TEST_CASE("the launch of an edited file is read over the sizes of the task") {
   CHECK(missing.error().message.contains("no launch"));
 }
 
+TEST_CASE("the launch of an edited file is of the instance that the task has") {
+  const std::string text = R"(template <class T> __global__ void fill(T *x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] = 1;
+}
+template <class T> void measure(int n) {
+  T *x;
+  cudaMalloc(&x, n * sizeof(T));
+  fill<<<(n + 255) / 256, 256>>>(x, n);
+}
+void run(int n) {
+  measure<float>(n);
+  measure<double>(n);
+}
+)";
+  auto unit = parse_stub({"/test/task.cu", text});
+  REQUIRE(unit);
+  model::Task task = complete(text, "fill");
+  CHECK(launch_of(task).kernel == "fill<float>");
+  std::get<model::LaunchStep>(task.reference.steps.back()).kernel = "fill<double>";
+  const auto step = launch_step(**unit, *(*unit)->find_kernel("fill"), task);
+  REQUIRE_MESSAGE(step, (step ? "" : describe(step.error())));
+  CHECK(step->kernel == "fill<double>");
+}
+
 TEST_CASE("broken programs lose facts, not the process") {
   for (const std::string source : {corpus::kTiledMatmul, corpus::kLauncher, corpus::kStencil})
     for (std::size_t length = 40; length < source.size(); length += 97) {

@@ -173,11 +173,29 @@ int main(int argc, char **argv) {
     const analysis::Kernel &kernel = kernel_of(facts, "fill");
     REQUIRE(kernel.task.inferred);
     CHECK(kernel.task.task.buffers.at(0).dtype == model::Dtype::Float64);
+    CHECK(std::get<model::LaunchStep>(kernel.task.task.reference.steps.back()).kernel == "fill<double>");
     CHECK(std::get<model::LaunchStep>(kernel.task.task.reference.steps.back()).grid[0].evaluate(kernel.task.task.sizes) == 8);
     CHECK(kernel.captured->runs == 300);
     CHECK(kernel.captured->launch_ns == 3000);
   };
   check(text);
+  check(R"(#include <cuda_runtime.h>
+template <class T> __global__ void fill(T *x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] = 1;
+}
+template <class T> void measure(int n) {
+  T *x;
+  cudaMalloc(&x, n * sizeof(T));
+  fill<<<(n + 255) / 256, 256>>>(x, n);
+}
+int main(int argc, char **argv) {
+  const int n = atoi(argv[1]);
+  measure<float>(n);
+  measure<double>(n);
+}
+)");
   // Here the text does not tell the grids.
   std::string hidden = text;
   for (std::size_t at; (at = hidden.find("(n + 255) / 256, 256")) != std::string::npos;)
