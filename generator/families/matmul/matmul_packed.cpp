@@ -4,8 +4,8 @@
 // The first kernel computes and packs both operands; the second multiplies. If too few tiles
 // would fill the device, k is split into parts with separate scales, and a third kernel adds
 // the partial sums in order. The second kernel recomputes in FP32 the sums that half pairs
-// leave inaccurate (device/half_pairs.cuh), so it reads the unpacked operands too. A result that is kept transposed is
-// the product of the operands exchanged.
+// leave inaccurate (device/half_pairs.cuh), so it reads the unpacked operands too. A result that is
+// kept transposed is the product of the exchanged operands.
 #include "arch/generations.h"
 #include "generator/families/matmul/matmul_text.h"
 
