@@ -45,7 +45,9 @@ def task_and_launch_ns(line):
 def outcome_of(kernel):
     """Facts of a kernel in the document of `optimize --json`."""
     outcomes = collections.Counter(variant["outcome"] for variant in kernel["variants"])
-    facts = {"variants": dict(outcomes), "sizes": kernel["sizes"]}
+    refused = [{"moves": variant["moves"], "outcome": variant["outcome"], "message": variant["message"][:200]}
+               for variant in kernel["variants"] if variant["outcome"] != "verified"]
+    facts = {"variants": dict(outcomes), "sizes": kernel["sizes"], "refused": refused}
     if kernel["error"]:
         facts["why"] = kernel["error"]["message"]
     best = kernel["variants"][kernel["best"]] if kernel["best"] is not None else None
