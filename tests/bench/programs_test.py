@@ -115,10 +115,11 @@ class ProgramsTest(unittest.TestCase):
         self.assertAlmostEqual(high, 2.0)
 
     def test_a_search_without_a_result_says_why(self):
-        wrong = {"outcome": "wrong_result", "message": "x differs", "speedup": None, "reference_time": None}
+        wrong = {"outcome": "wrong_result", "message": "x differs", "moves": ["unroll"], "speedup": None, "reference_time": None}
         kernel = {"variants": [wrong], "best": None, "error": None, "sizes": ""}
         self.assertEqual(table.outcome_of(kernel), {"variants": {"wrong_result": 1}, "sizes": "", "outcome": "nothing verified",
-                                                    "why": "x differs"})
+                                                    "why": "x differs", "refused": [
+                                                        {"moves": ["unroll"], "outcome": "wrong_result", "message": "x differs"}]})
         self.assertEqual(table.outcome_of({**kernel, "error": {"message": "lost"}})["outcome"], "failed")
 
     def test_the_archive_has_programs_a_to_m_and_what_they_name(self):
