@@ -56,7 +56,7 @@ def profile_of_integers(value):
     """
     low, high = int(value.min()), int(value.max())
     found = {"low": low, "high": high, **(values_of(value, low, high) or (mark_of(value, low) if low < 0 else {}))}
-    dimensions = {"ascending": ascending_dimension(value), "distinct": distinct_dimension(value, high - low + 1)}
+    dimensions = {"ascending": ascending_dimension(value), "distinct": distinct_dimension(value, high - found["low"] + 1)}
     return {**found, **{name: one for name, one in dimensions.items() if one is not None}}
 
 
@@ -87,12 +87,12 @@ def ascending_dimension(value):
 
 
 def distinct_dimension(value, span, most=2**20):
-    """-1 if no integer occurs twice, else the last dimension along which none does; None if there is none, or if
-    drawing such numbers from `span` would take over `most` of them."""
+    """-1 if no integer occurs twice, else the last dimension along which none does; None if there is none, if `span`
+    integers are too few to draw from, or if drawing would take over `most` of them."""
     for dimension in (-1, *reversed(range(value.dim()))):
         row = value.flatten() if dimension < 0 else value
         length = row.shape[dimension]
-        if length < 2 or value.numel() // length * span > most:
+        if not 2 <= length <= span or value.numel() // length * span > most:
             continue
         ordered = row.sort(dimension).values
         if bool((ordered.narrow(dimension, 1, length - 1) != ordered.narrow(dimension, 0, length - 1)).all()):

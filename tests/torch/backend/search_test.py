@@ -423,6 +423,8 @@ class Online(Case):
         self.assertEqual(jobs.profile_of(targets), {"low": 2, "high": 7, "mark": {"value": -100, "share": 0.25}, "distinct": -1})
         for value in (torch.tensor([3, -1, -2]), torch.tensor([-1, -1]), torch.tensor([4, 1])):
             self.assertNotIn("mark", jobs.profile_of(value))
+        few = jobs.profile_of(torch.tensor([0, -100, 1, 2]))  # four numbers, and three to draw from
+        self.assertEqual(few, {"low": 0, "high": 2, "mark": {"value": -100, "share": 0.25}})
 
     def test_a_profile_says_which_integers_of_a_range_occur_and_where_none_occurs_twice(self):
         labels = torch.tensor([[0, 1, 255, 1], [0, 0, 0, 0], [1, 1, 1, 255]])
