@@ -90,7 +90,7 @@ class ComplexGraphs(Case):
 
             def forward(self, x):
                 spectrum = torch.fft.rfft(F.silu(x)) * torch.polar(torch.sigmoid(self.angle), self.angle)
-                return torch.fft.irfft(spectrum * math.sqrt(2), n=64).tanh()
+                return torch.fft.irfft(spectrum * math.sqrt(2), n=64).tanh() * x
 
         self.same(Filter(), torch.randn(4, 8, 64))
         self.assertEqual(self.calls, 3)  # before the transforms, between them, and behind them
@@ -104,7 +104,7 @@ class ComplexGraphs(Case):
 
             def forward(self, x):
                 pairs = torch.view_as_complex(x.unflatten(-1, (8, 2))) * self.turn * self.scale
-                return torch.view_as_real(pairs * pairs.conj() + pairs.exp()).flatten(-2).sin()
+                return torch.view_as_real(pairs * pairs + pairs.exp()).flatten(-2).sin()
 
         model, gradients = Rotated(), []
         for function in (model, self.compiled(model, force=True)):
