@@ -16,7 +16,6 @@
 #include "support/model/json.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace warpwright::analysis {
 namespace {
@@ -77,8 +76,8 @@ private:
   void find_launch() {
     auto launches = program_.launches_of(kernel_);
     const auto is_captured = [&](const HostLaunch &launch) { return symbol_of(*launch.callee) == spec_.captured->symbol; };
-    if (spec_.captured && std::ranges::any_of(launches, is_captured)) // not of another instance of the template
-      std::erase_if(launches, std::not_fn(is_captured));
+    if (spec_.captured)
+      keep_instance(launches, is_captured);
     if (spec_.launch || launches.empty()) {
       draft_ = draft_from_spec(unit_, kernel_, spec_);
       return;

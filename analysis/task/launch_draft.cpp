@@ -7,7 +7,6 @@
 #include <clang/AST/Attr.h>
 
 #include <algorithm>
-#include <functional>
 
 namespace warpwright::analysis {
 namespace {
@@ -284,6 +283,11 @@ LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
   return Drafter(program, launch, symbols, fixed).run();
 }
 
+void keep_instance(std::vector<HostLaunch> &launches, const std::function<bool(const HostLaunch &)> &is_wanted) {
+  if (std::ranges::any_of(launches, is_wanted))
+    std::erase_if(launches, std::not_fn(is_wanted));
+}
+
 std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &slice) {
   std::set<std::string> names;
   for (std::size_t at = 0; (at = slice.find("#define ", at)) != std::string::npos;) {
@@ -321,8 +325,7 @@ Result<model::LaunchStep> launch_step(const ParsedUnit &unit, const clang::Funct
       return known && known->kernel == kernel_name(*launch.callee);
     });
   };
-  if (std::ranges::any_of(launches, is_of_task)) // not of another instance of the template
-    std::erase_if(launches, std::not_fn(is_of_task));
+  keep_instance(launches, is_of_task);
   for (const HostLaunch &launch : launches) {
     LaunchDraft draft = draft_launch(program, launch, &symbols, fixed);
     if (!draft.missing.empty()) {

@@ -8,6 +8,7 @@
 #include "analysis/task/host_expression.h"
 #include "analysis/task/spec.h"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,6 +49,9 @@ struct LaunchDraft {
 /// @param fixed macros and constants that device code uses too
 LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
                          const std::set<std::string> *symbols, const std::set<std::string> &fixed);
+
+/// Removes the launches of other instances of a template, if there is one of the wanted instance.
+void keep_instance(std::vector<HostLaunch> &launches, const std::function<bool(const HostLaunch &)> &is_wanted);
 
 /// The fields of all structs that a launch passes.
 std::vector<model::PlainArgument> fields_of(const model::LaunchStep &step);

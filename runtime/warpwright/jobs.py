@@ -80,22 +80,26 @@ def mark_of(value, mark):
 def ascending_dimension(value):
     """The last dimension along which integers never fall, as offsets of bags; None if there is none."""
     for dimension in reversed(range(value.dim())):
-        pairs = value.shape[dimension] - 1
-        if pairs > 0 and bool((value.narrow(dimension, 1, pairs) >= value.narrow(dimension, 0, pairs)).all()):
+        if value.shape[dimension] > 1 and holds_for_pairs(operator.ge, value, dimension):
             return dimension
     return None
+
+
+def holds_for_pairs(relation, value, dimension):
+    """Whether a relation holds between each integer and the one before it along a dimension."""
+    pairs = value.shape[dimension] - 1
+    return bool(relation(value.narrow(dimension, 1, pairs), value.narrow(dimension, 0, pairs)).all())
 
 
 def distinct_dimension(value, span, most=2**20):
     """-1 if no integer occurs twice, else the last dimension along which none does; None if there is none, if `span`
     integers are too few to draw from, or if drawing would take over `most` of them."""
-    for dimension in (-1, *reversed(range(value.dim()))):
+    for dimension in (-1, *(reversed(range(value.dim())) if value.dim() > 1 else ())):
         row = value.flatten() if dimension < 0 else value
         length = row.shape[dimension]
         if not 2 <= length <= span or value.numel() // length * span > most:
             continue
-        ordered = row.sort(dimension).values
-        if bool((ordered.narrow(dimension, 1, length - 1) != ordered.narrow(dimension, 0, length - 1)).all()):
+        if holds_for_pairs(operator.ne, row.sort(dimension).values, dimension):
             return dimension
     return None
 
